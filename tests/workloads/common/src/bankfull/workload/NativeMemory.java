@@ -1,0 +1,36 @@
+package bankfull.workload;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** What only native code can do or know: blocks of malloc held by threads the JVM does not know, and malloc's own account. */
+public final class NativeMemory {
+    private static boolean loaded;
+
+    private NativeMemory() {}
+
+    /** Loads libbankfullprobe.so; without it the malloc account is absent and nothing else changes. */
+    public static synchronized boolean load(String library) {
+        if (!loaded && library != null && Files.isRegularFile(Path.of(library))) {
+            System.load(Path.of(library).toAbsolutePath().toString());
+            loaded = true;
+        }
+        return loaded;
+    }
+
+    public static synchronized boolean isLoaded() {
+        return loaded;
+    }
+
+    /** Mallocs and touches `bytes` in blocks of `block` bytes from `threads` new pthreads, which then end. Returns the blocks held. */
+    public static native long hold(long bytes, long block, int threads);
+
+    /** Frees all held blocks but every `keepEvery`-th (0: keeps none). Returns the blocks still held. */
+    public static native long release(int keepEvery);
+
+    /** {1 for glibc or 2 for jemalloc, then that allocator's figures}: see Truth for their names. */
+    public static native long[] mallocStats();
+
+    /** glibc's malloc_info into a file; false if it could not be written. */
+    public static native boolean mallocInfo(String path);
+}

@@ -1,0 +1,129 @@
+package bankfull.workload;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.api.common.functions.OpenContext;
+import org.apache.flink.api.common.state.MapState;
+import org.apache.flink.api.common.state.MapStateDescriptor;
+import org.apache.flink.api.common.state.ValueState;
+import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.connector.source.util.ratelimit.RateLimiterStrategy;
+import org.apache.flink.connector.datagen.source.DataGeneratorSource;
+import org.apache.flink.core.execution.JobClient;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
+import org.apache.flink.util.Collector;
+
+/**
+ * Submits a job whose keyed state grows at a bounded rate up to a bounded size.
+ *
+ * <p>Options are pairs `--name value`; `run` holds their defaults.
+ */
+public final class GrowingState {
+    private GrowingState() {}
+
+    public static void main(String[] args) throws Exception {
+        Map<String, String> options = new HashMap<>();
+        for (int i = 0; i + 1 < args.length; i += 2) {
+            options.put(args[i].replaceFirst("^--", ""), args[i + 1]);
+        }
+        long keys = Long.parseLong(options.getOrDefault("keys", "100000"));
+        double rate = Double.parseDouble(options.getOrDefault("rate", "4000"));
+
+        StreamExecutionEnvironment env = StreamExecutionEnvironment.createRemoteEnvironment(
+                "127.0.0.1", Integer.parseInt(options.get("rest-port")));
+        env.setParallelism(Integer.parseInt(options.getOrDefault("parallelism", "1")));
+
+        DataGeneratorSource<Long> source = new DataGeneratorSource<>(
+                n -> new SplittableRandom(n).nextLong(keys), Long.MAX_VALUE, RateLimiterStrategy.perSecond(rate), Types.LONG);
+        env.fromSource(source, WatermarkStrategy.noWatermarks(), "keys")
+                .keyBy(key -> key)
+                .process(new Grow(options))
+                .name("grow")
+                .uid("grow");
+        JobClient job = env.executeAsync("growing-state");
+        System.out.println("job_id=" + job.getJobID());
+    }
+
+    /** Keeps a value and a small map for every key. */
+    static final class Grow extends KeyedProcessFunction<Long, Long, Void> {
+        private static final long serialVersionUID = 1;
+
+        private final HashMap<String, String> options;
+        private final int valueSize;
+        private final int mapEntries;
+        private transient ValueState<byte[]> last;
+        private transient MapState<Integer, byte[]> history;
+        private transient List<ByteBuffer> direct;
+        private transient SplittableRandom random;
+        private transient String name;
+
+        Grow(Map<String, String> options) {
+            this.options = new HashMap<>(options);
+            this.valueSize = Integer.parseInt(options.getOrDefault("value-size", "1024"));
+            this.mapEntries = Integer.parseInt(options.getOrDefault("map-entries", "4"));
+        }
+
+        @Override
+        public void open(OpenContext context) throws Exception {
+            last = getRuntimeContext().getState(new ValueStateDescriptor<>("last", byte[].class));
+            history = getRuntimeContext().getMapState(new MapStateDescriptor<>("history", Integer.class, byte[].class));
+            int subtask = getRuntimeContext().getTaskInfo().getIndexOfThisSubtask();
+            random = new SplittableRandom(subtask);
+            name = "grow-" + subtask;
+            direct = touch(Long.parseLong(options.getOrDefault("direct-mib", "0")));
+            Truth.STATE_BYTES.set(0);
+            Truth.start("flink", options.get("dir"), options.get("library"),
+                    Long.parseLong(options.getOrDefault("ready-bytes", "0")), null);
+            boolean shared = !"0".equals(options.get("managed"));
+            RocksReader reader = RocksReader.of(last, shared, "slot");
+            if (reader != null) {
+                Truth.add(name, reader);
+            } else {
+                Map<String, Object> heap = Map.of("kind", "hashmap");
+                Truth.add(name, () -> heap);
+            }
+        }
+
+        private static List<ByteBuffer> touch(long mib) {
+            List<ByteBuffer> buffers = new ArrayList<>();
+            for (long i = 0; i < mib; i++) {
+                ByteBuffer buffer = ByteBuffer.allocateDirect(1 << 20);
+                for (int at = 0; at < buffer.capacity(); at += 4096) {
+                    buffer.put(at, (byte) 1);
+                }
+                buffers.add(buffer);
+            }
+            Truth.note("task_direct_touched", mib << 20);
+            return buffers;
+        }
+
+        @Override
+        public void processElement(Long key, Context context, Collector<Void> out) throws Exception {
+            last.value();
+            byte[] value = new byte[valueSize];
+            random.nextBytes(value);
+            last.update(value);
+            int written = valueSize;
+            if (mapEntries > 0) {
+                byte[] part = new byte[Math.max(1, valueSize / mapEntries)];
+                random.nextBytes(part);
+                history.put(random.nextInt(mapEntries), part);
+                written += part.length;
+            }
+            Truth.STATE_BYTES.addAndGet(written);
+        }
+
+        @Override
+        public void close() {
+            Truth.remove(name);
+            direct = null;
+        }
+    }
+}
