@@ -43,6 +43,8 @@ enum {
 	VMA_HUGETLB = 1 << 6,    /* ht */
 	VMA_LOCKED = 1 << 7,     /* lo */
 	VMA_DELETED = 1 << 8,    /* the path ends in " (deleted)" */
+	VMA_NORESERVE = 1 << 9,  /* nr: glibc maps its arenas so, HotSpot its uncommitted reserves */
+	VMA_ACCOUNT = 1 << 10,   /* ac: what HotSpot commits, stacks, malloc's own mappings */
 };
 
 /* One mapping of smaps. Bytes; a field the kernel did not print is 0 here and absent in vma_set.have. */
