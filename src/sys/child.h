@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Work that may hang or needs another identity, done in a forked child with a deadline: the parent
+ * collects what the child writes and never waits past the deadline. Single-threaded callers only.
+ */
+#ifndef SYS_CHILD_H
+#define SYS_CHILD_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "sys/clock.h"
+
+/* Runs in the child: default signal handlers, stdin from nowhere. Writes its answer to out_fd; what it returns (0 to 255) is the exit status. */
+typedef int child_work(void *context, int out_fd);
+
+struct child_result {
+	int exit_status; /* 0 to 255; -1 if a signal ended it */
+	int signal;      /* that signal, or 0 */
+	int unreaped;    /* 0; else the pid of a killed child stuck in the kernel: pass it to child_reap() later */
+};
+
+/*
+ * Run `work` in a child. `out` is emptied first and its cap becomes `cap`.
+ *   0            the child ended and wrote at most `cap` bytes; `ret` says how it ended
+ *   ERR_TIMEOUT  it did not end by `deadline`: killed with SIGKILL and reaped
+ *   ERR_LIMIT    it wrote more than `cap`: the same
+ *   ERR_IO, ERR_NOMEM  no pipe or no fork
+ * `ret` is filled in the first three cases. What a killed child had written stays in `out`. The
+ * child dies with its parent; it is the only process ever signalled, and the pipe is always closed. A
+ * grandchild that keeps the pipe open does not prolong anything: the child's end is the end.
+ */
+int child_run(child_work *work, void *context, struct mono deadline, size_t cap, struct buf *out,
+	      struct child_result *ret, struct err *err) __attribute__((warn_unused_result));
+
+/* True once a child that child_run() had to leave behind is reaped. Never blocks. */
+bool child_reap(int pid);
+
+/* For `work`: write all bytes. False when the reader is gone. */
+bool child_write(int fd, struct str bytes);
+
+#endif
