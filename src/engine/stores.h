@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * RocksDB (and ForSt) by its own properties, store by store, and the rules by which they may be added.
+ *
+ * Memtables and table readers belong to one column family or store: their sums are sums. A block cache may be shared,
+ * and then every store reports the whole of it (facts: Flink's RocksDBMemoryControllerUtils, Kafka's RocksDBMetricsRecorder):
+ * - Flink, managed or fixed-per-slot: one cache a slot. No label names the slot; subtasks of one vertex never share a slot, so
+ *   the vertex with most subtasks here gives the least number of caches, and its subtasks' maxima the least usage.
+ * - Flink fixed-per-tm, and a Streams setter's shared cache: one in the process; the maximum once.
+ * - Else one each: the sum.
+ * The same property of the same store twice with two values makes the whole claim ambiguous: no sums.
+ */
+#ifndef ENGINE_STORES_H
+#define ENGINE_STORES_H
+
+#include "bankfull/engine.h"
+#include "base/buf.h"
+#include "engine/notes.h"
+
+enum rocksdb_property {
+	ROCKSDB_CACHE_USAGE = 0, ROCKSDB_CACHE_CAPACITY, ROCKSDB_CACHE_PINNED,
+	ROCKSDB_ALL_MEMTABLES, ROCKSDB_CUR_MEMTABLES, ROCKSDB_TABLE_READERS,
+	ROCKSDB_LIVE_DATA, ROCKSDB_LIVE_SST, ROCKSDB_TOTAL_SST,
+	ROCKSDB_PROPERTY_COUNT,
+};
+
+/* "block_cache_usage" or "block-cache-usage"; false if it is none we use. */
+bool rocksdb_property_find(struct str name, enum rocksdb_property *ret_property);
+
+/* Who reports. Views are copied. Absent parts are empty. */
+struct store_id {
+	struct str job, vertex, subtask; /* Flink */
+	struct str op, attempt;          /* Flink: operator id or name, attempt number */
+	struct str thread, task;         /* Streams */
+	struct str store;                /* state, column family or store name */
+};
+
+struct store {
+	struct store_id id;     /* offsets resolved by stores_finish(): views of the arena */
+	struct qty property[ROCKSDB_PROPERTY_COUNT];
+	uint32_t conflicts;     /* one bit a property */
+	uint32_t seen;          /* one bit a property, read or not */
+	bool labelled;          /* some part of the id was there */
+	size_t key_at, key_len; /* in the arena */
+	uint64_t hash;
+};
+
+enum { STORES_MAX = 32768 };
+
+struct stores {
+	struct store *items;
+	size_t n, room;
+	uint32_t *slots; /* open addressing */
+	size_t n_slots;
+	struct buf arena;
+	bool full;
+};
+
+void stores_done(struct stores *stores);
+#define auto_stores auto_(stores_done)
+
+/* `known` false: the property was there with a value that is no number of bytes (NaN, negative): unread. */
+int stores_add(struct stores *stores, const struct store_id *id, enum rocksdb_property property, bool known, uint64_t value,
+	       struct err *err) __attribute__((warn_unused_result));
+
+/* Flink's or Streams' claim, by `state->kind`, budget and settings; fills state->rocksdb, and state->streams by the stores seen. */
+void stores_claim(struct stores *stores, struct engine_state *state, const char *what, struct engine_notes *notes);
+
+#endif
