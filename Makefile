@@ -13,7 +13,7 @@ JOBS    ?= $(shell nproc 2>/dev/null || echo 1)
 B       := build/$(VARIANT)
 VERSION_BASE := 0.1.0
 
-# The layers, highest first: the link order restates who may call whom (tools/layers.txt).
+# The layers, highest first; tools/layers.txt says who may include whom.
 LAYERS := cli agent config rules ledger engine jvm kernel net data sys base
 PURE   := base ledger rules
 PKGS   := libcurl yaml-0.1 libcgroup jansson
@@ -22,7 +22,8 @@ PKGS   := libcurl yaml-0.1 libcgroup jansson
 ifeq ($(origin CC),default)
 CC := $(if $(filter clang% fuzz,$(VARIANT)),clang,gcc)
 endif
-WARN_COMMON := -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wformat=2 -Wundef
+# A message cut by snprintf is still a message: its buffers have a size on purpose.
+WARN_COMMON := -Wall -Wextra -Wno-unknown-warning-option -Wno-format-truncation -Wshadow -Wvla -Wstrict-prototypes -Wformat=2 -Wundef
 WARN_SRC    := $(WARN_COMMON) -Wconversion -Wmissing-prototypes -Wswitch-enum
 HARDEN      := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fstack-clash-protection
 SANITIZE    := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -48,9 +49,10 @@ endif
 
 pkg_c  := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 pkg_l  := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
-OUR_C  := -std=gnu11 -Iinclude -Isrc -D_GNU_SOURCE $(patsubst -I%,-isystem %,$(pkg_c)) $(OPT_$(VARIANT)) \
-          $(if $(filter 1,$(WERROR)),-Werror)
+OUR_C  := -std=gnu11 -Iinclude -Isrc -D_GNU_SOURCE $(patsubst -I%,-isystem %,$(pkg_c)) $(OPT_$(VARIANT))
 COMPILE = $(CC) $(CPPFLAGS) $(OUR_C) $(CFLAGS) -MMD -MP
+# Not part of the flags stamp: switching it does not rebuild.  CI starts from nothing.
+STRICT  = $(if $(filter 1,$(WERROR)),-Werror)
 LINK    = $(CC) $(CFLAGS) $(LD_$(VARIANT)) -Wl,--as-needed $(LDFLAGS)
 LDLIBS_ALL = $(pkg_l) -lm $(LDLIBS)
 
@@ -65,40 +67,42 @@ endif
 # --- what there is ------------------------------------------------------------------------
 objs      = $(patsubst %.c,$B/obj/%.o,$(1))
 layer_src = $(filter-out src/cli/main_%.c,$(wildcard src/$(1)/*.c))
+bins      = $(patsubst tests/$(1)/%.c,$B/tests/%,$(wildcard tests/$(1)/$(2)_*.c))
 ARCHIVES := $(LAYERS:%=$B/lib%.a)
 PROGRAMS := $(patsubst src/cli/main_%.c,%,$(wildcard src/cli/main_*.c))
-UNIT     := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c))
-PROPERTY := $(patsubst tests/property/%.c,$B/tests/%,$(wildcard tests/property/prop_*.c))
-REPLAY   := $(patsubst tests/fuzz/%.c,$B/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
+UNIT     := $(call bins,unit,test)
+PROPERTY := $(call bins,property,prop)
+REPLAY   := $(call bins,fuzz,fuzz)
+FAULT    := $(call bins,fault,fault)
 FUZZERS  := $(patsubst tests/fuzz/%.c,$B/fuzzers/%,$(wildcard tests/fuzz/fuzz_*.c))
-TESTBINS := $(UNIT) $(PROPERTY) $(REPLAY)
+TESTBINS := $(UNIT) $(PROPERTY) $(REPLAY) $(FAULT)
+FAULTED  := $(if $(filter bankfull,$(PROGRAMS)),$B/bankfull-fault) $(if $(findstring asan,$(VARIANT)),,$B/tests/fault-shim.so)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
 .PHONY: all tests FORCE
-
 all: $(ARCHIVES) $(PROGRAMS:%=$B/%) $(if $(filter release,$(VARIANT)),$(PROGRAMS)) ## build the programs (V=1 shows commands)
-tests: all $(TESTBINS) ## build the test programs as well
+tests: all $(TESTBINS) $(FAULTED) ## build the test programs as well
 
 # --- rules ----------------------------------------------------------------------------------
 # A stamp is rewritten only when its text changes, so it rebuilds what it must and no more.
 stamp = @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(1))' > $@
 
 $B/flags: FORCE
-	@pkg-config --exists $(PKGS) 2>/dev/null || { echo "make: $(PKGS): some are missing; run 'make deps'" >&2; exit 1; }
+	@pkg-config --exists $(PKGS) 2>/dev/null || { echo "make: some of $(PKGS) are missing; run 'make deps'" >&2; exit 1; }
 	$(call stamp,$(COMPILE) | $(LINK) $(LDLIBS_ALL) | $(WARN_SRC))
 
 $B/obj/src/%.o: src/%.c $B/flags
 	$(say) CC $@
 	@mkdir -p $(@D)
-	$Q$(COMPILE) $(WARN_SRC) -c -o $@ $<
+	$Q$(COMPILE) $(WARN_SRC) $(STRICT) -c -o $@ $<
 
 $B/obj/tests/%.o: tests/%.c $B/flags
 	$(say) CC $@
 	@mkdir -p $(@D)
-	$Q$(COMPILE) -Itests $(WARN_COMMON) -c -o $@ $<
+	$Q$(COMPILE) -Itests $(WARN_COMMON) $(STRICT) -c -o $@ $<
 
 define layer
 $B/lib$(1).list: FORCE
@@ -109,47 +113,128 @@ $B/lib$(1).a: $(call objs,$(call layer_src,$(1))) $B/lib$(1).list
 endef
 $(foreach l,$(LAYERS),$(eval $(call layer,$l)))
 
-VERSION := $(shell cat VERSION 2>/dev/null || git describe --tags --match 'v[0-9]*' 2>/dev/null | sed s/^v// || :)
-ifeq ($(VERSION),)
-VERSION := $(VERSION_BASE)-dev
-endif
+VERSION := $(shell cat VERSION 2>/dev/null || git describe --tags --match 'v[0-9]*' 2>/dev/null | sed s/^v//)
+VERSION := $(or $(VERSION),$(VERSION_BASE)-dev)
 $B/version.c: FORCE
 	$(call stamp,extern const char bankfull_version[]; const char bankfull_version[] = "$(VERSION)";)
 $B/version.o: $B/version.c $B/flags
 	$Q$(COMPILE) -c -o $@ $<
 
+# A program or test is its own object, what it shares, and every archive (a group: the names of
+# the nouns live in ledger, which lower layers may print).
+link = @mkdir -p $(@D)$(newline)	$Q$(LINK) $(1) -o $@ $(filter %.o,$^) -Wl,--start-group $(ARCHIVES) -Wl,--end-group $(2) $(LDLIBS_ALL)
+define newline
+
+
+endef
 $(PROGRAMS:%=$B/%): $B/%: $B/obj/src/cli/main_%.o $B/version.o $(ARCHIVES)
 	$(say) LD $@
-	$Q$(LINK) -o $@ $^ $(LDLIBS_ALL)
+	$(call link)
 $(PROGRAMS): %: $B/%
 	@ln -sf $< $@
 
-SUPPORT := $(call objs,$(wildcard tests/support/*.c))
 $(UNIT): $B/tests/%: $B/obj/tests/unit/%.o
 $(PROPERTY): $B/tests/%: $B/obj/tests/property/%.o
 $(REPLAY): $B/tests/%: $B/obj/tests/fuzz/%.o $B/obj/tests/fuzz/replay.o
-$(TESTBINS): $(SUPPORT) $B/version.o $(ARCHIVES)
+$(UNIT) $(PROPERTY) $(REPLAY): $(call objs,$(wildcard tests/support/*.c)) $B/version.o $(ARCHIVES)
 	$(say) LD $@
-	@mkdir -p $(@D)
-	$Q$(LINK) -o $@ $^ -lcmocka $(LDLIBS_ALL)
+	$(call link,,-lcmocka)
 $(FUZZERS): $B/fuzzers/%: $B/obj/tests/fuzz/%.o $B/version.o $(ARCHIVES)
 	$(say) LD $@
+	$(call link,-fsanitize=fuzzer)
+
+# Failing calls on purpose: one library to preload, and, for sanitized programs, --wrap.
+SHIM_C := tests/fault/shim.c tests/fault/fault.h $B/flags
+$B/tests/fault-shim.so: $(SHIM_C)
 	@mkdir -p $(@D)
-	$Q$(LINK) -fsanitize=fuzzer -o $@ $^ $(LDLIBS_ALL)
+	$Q$(COMPILE) -Itests $(WARN_COMMON) $(STRICT) -U_FORTIFY_SOURCE -fPIC -shared -o $@ $< -ldl
+$B/fault-wrap.o: $(SHIM_C)
+	$Q$(COMPILE) -Itests $(WARN_COMMON) $(STRICT) -U_FORTIFY_SOURCE -DFAULT_WRAP -c -o $@ $<
+wraps = $$(nm $B/fault-wrap.o | sed -n 's/.* T __wrap_/-Wl,--wrap=/p')
+$B/bankfull-fault: $B/obj/src/cli/main_bankfull.o $B/fault-wrap.o $B/version.o $(ARCHIVES)
+	$(call link,$(wraps),-ldl)
+$(FAULT): $B/tests/%: $B/obj/tests/fault/%.o $B/fault-wrap.o $B/version.o $(ARCHIVES)
+	$(say) LD $@
+	$(call link,$(wraps),-lcmocka -ldl)
 
 -include $(shell find $B -name '*.d' 2>/dev/null)
 
 # --- tests ----------------------------------------------------------------------------------
-.PHONY: check-unit check-property check-fuzz-replay
-check-unit: tests ## unit tests of one VARIANT
-	@tests/run-all $(VARIANT):unit
-check-property: tests ## property tests of one VARIANT
-	@tests/run-all $(VARIANT):property
-check-fuzz-replay: tests ## replay the fuzz corpus under one VARIANT
-	@tests/run-all $(VARIANT):fuzz-replay
+KINDS := unit property golden fuzz-replay fault cli integration
+.PHONY: deps check $(KINDS:%=check-%) golden-update fuzz fuzzers coverage bench demo
+SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
+C_TESTS := unit,property,fuzz-replay,golden
+deps: ## install what is missing (as root or with sudo)
+	@tools/deps build run check lint
+check: ## install, build and run every test, under gcc and clang, plain and sanitized
+	@tools/deps build run check
+	@for v in release asan clang clang-asan; do $(SUBMAKE) VARIANT=$$v WERROR=1 tests || exit 1; done
+	@tests/run-all asan:fault release:fault,cli,$(C_TESTS) asan:$(C_TESTS) clang:$(C_TESTS) clang-asan:$(C_TESTS) \
+		release:integration
+$(KINDS:%=check-%): check-%: tests ## one kind under VARIANT: unit property golden fuzz-replay fault cli integration; ONLY=glob
+	@tests/run-all $(VARIANT):$*
+golden-update: all ## rewrite tests/golden; read the diff before you commit it
+	@BANKFULL=$B/bankfull tests/golden/run --update
+fuzz: ## fuzz one parser or all: make fuzz FUZZ=smaps SECS=60
+	@$(SUBMAKE) VARIANT=fuzz fuzzers
+	@tools/fuzz build/fuzz/fuzzers '$(FUZZ)' $(SECS)
+fuzzers: $(FUZZERS)
+coverage: ## lines and branches that the C tests reach, by file
+	@$(SUBMAKE) VARIANT=cov tests
+	@find build/cov -name '*.gcda' -delete
+	@tests/run-all cov:$(C_TESTS)
+	@tools/coverage build/cov
+bench: all ## the figures of the README, side by side with cat, jcmd and pmap
+	@BANKFULL=$B/bankfull tests/bench/run
+demo: ## start a real engine under memory pressure and explain its memory
+	@tools/deps build run
+	@$(SUBMAKE) all
+	@tools/demo
 
-.PHONY: clean help
+# --- lint -----------------------------------------------------------------------------------
+LINTS := format-check layers headers purity banned sizes cppcheck shellcheck spell docs-check tidy
+C_FILES = $(wildcard src/*/*.[ch] include/*/*.h tests/*/*.[ch])
+.PHONY: lint format $(LINTS)
+lint: ## every check of the source that is no test
+	@tools/deps build lint
+	@$(SUBMAKE) -k lint-all
+lint-all: $(LINTS)
+	@echo 'lint: $(LINTS): all well'
+format: ## lay out all C files
+	clang-format -i $(C_FILES)
+format-check:
+	@tools/format-check $(C_FILES)
+layers sizes banned shellcheck spell:
+	@tools/$@
+docs-check: all
+	@tools/docs-check $B/bankfull
+headers:
+	@tools/headers $(CC) $(CPPFLAGS) $(OUR_C) -Itests $(WARN_SRC)
+purity:
+	@$(MAKE) --no-print-directory VARIANT=pure $(PURE:%=build/pure/lib%.a)
+	@tools/purity $(PURE:%=build/pure/lib%.a)
+cppcheck:
+	@cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability --inline-suppr \
+		--suppress=missingIncludeSystem -Iinclude -Isrc -j $(JOBS) src
+tidy: ## clang-tidy over src/
+	@printf '%s\0' $(wildcard src/*/*.c) | xargs -0 -n 4 -P $(JOBS) tools/tidy $(CPPFLAGS) $(OUR_C)
+
+# --- install, release -----------------------------------------------------------------------
+.PHONY: install uninstall dist distcheck clean help
+install: all ## into DESTDIR and PREFIX (/usr/local)
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(DOCDIR)/rules
+	install -m 755 $(PROGRAMS:%=$B/%) $(DESTDIR)$(BINDIR)
+	install -m 644 LICENSE NEWS.md $(wildcard README.md) $(DESTDIR)$(DOCDIR)
+	$(if $(wildcard docs/rules/*.md),install -m 644 $(wildcard docs/rules/*.md) $(DESTDIR)$(DOCDIR)/rules)
+uninstall: ## remove what install put there
+	rm -f $(PROGRAMS:%=$(DESTDIR)$(BINDIR)/%)
+	rm -rf $(DESTDIR)$(DOCDIR)
+dist: ## a source tarball of HEAD in build/
+	@mkdir -p build/dist && echo $(VERSION) > build/dist/VERSION
+	git archive --prefix=bankfull-$(VERSION)/ --add-file=build/dist/VERSION HEAD | gzip -n > build/bankfull-$(VERSION).tar.gz
+distcheck: dist ## build, test, install and uninstall from that tarball
+	@tools/distcheck build/bankfull-$(VERSION).tar.gz
 clean: ## remove everything built
 	rm -rf build $(PROGRAMS)
 help: ## print this
-	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
+	@sed -n -e 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' -e 's/^[$$](KINDS.*## \(.*\)/  check-KIND\t\1/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
