@@ -18,7 +18,7 @@ static inline void auto_freep(void *pointer)
 	free(*(void **)pointer);
 }
 
-#define auto_(cleanup) __attribute__((cleanup(cleanup)))
+#define auto_(function) __attribute__((cleanup(function)))
 #define auto_close auto_(auto_closep)
 #define auto_free auto_(auto_freep)
 
