@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Budgets, bounds and demand.
+ *
+ * legal demand    = sum of bounds: what the configuration allows. Printed, never judged: Flink's own shipped
+ *                   default exceeds its container by it.
+ * expected demand = -Xmx + direct in use + managed (where RocksDB, ForSt, Python or batch use it) + metaspace in use
+ *                   + 1.1 x the highest resident of everything else over the window (a report's window is one reading).
+ */
+#include "ledger/parts.h"
+
+enum { DEFAULT_RESERVED_CODE_CACHE_BYTES = 240 << 20, DEFAULT_THREAD_STACK_BYTES = 1 << 20 };
+
+#define BIT(owner) ((uint64_t)1 << (owner))
+
+static const uint64_t heap_owners = BIT(OWNER_JAVA_HEAP) | BIT(OWNER_ZGC_HEAP);
+static const uint64_t direct_owners = BIT(OWNER_DIRECT_BUFFERS);
+static const uint64_t rocksdb_owners = BIT(OWNER_ROCKSDB_BLOCK_CACHE) | BIT(OWNER_ROCKSDB_MEMTABLES) | BIT(OWNER_ROCKSDB_TABLE_READERS);
+/* Flink's jvm-overhead pays for all native memory of the process that has no budget of its own. */
+static const uint64_t overhead_owners = BIT(OWNER_CODE_CACHE) | BIT(OWNER_JVM_CDS) | BIT(OWNER_THREAD_STACKS) | BIT(OWNER_GC) |
+                                        BIT(OWNER_JVM_OTHER) | BIT(OWNER_ALLOCATOR_RETAINED) | BIT(OWNER_NATIVE_OTHER) | BIT(OWNER_LIBRARY_DATA);
+
+static bool is_flink_tm(const struct snapshot *snapshot)
+{
+	return snapshot->engine.kind == ENGINE_FLINK_TASKMANAGER;
+}
+
+static void budget_put(struct ledger *ledger, const char *name, struct qty budget, uint64_t owners, const char *enforced_by)
+{
+	if (!qty_known(budget) || ledger->n_budgets == LEDGER_BUDGETS_MAX)
+		return;
+	ledger->budgets[ledger->n_budgets++] = (struct ledger_budget){ name, budget.bytes, lines_sum(ledger, owners), owners, enforced_by };
+}
+
+static void line_budget(struct ledger *ledger, enum owner owner, struct qty budget)
+{
+	if (ledger->listed[owner])
+		ledger->lines[owner].budget_bytes = budget;
+}
+
+static void line_bound(struct ledger *ledger, enum owner owner, struct qty bound)
+{
+	if (ledger->listed[owner] && qty_known(bound))
+		ledger->lines[owner].bound = limit_set(bound.bytes);
+}
+
+/* With no MaxDirectMemorySize the JDK's limit is the largest heap (jdk.internal.misc.VM.maxDirectMemory). */
+static struct qty direct_bound(const struct jvm_flags *flags)
+{
+	return qty_known(flags->max_direct_bytes) ? flags->max_direct_bytes : flags->max_heap_bytes;
+}
+
+static struct qty code_bound(const struct snapshot *snapshot)
+{
+	if (qty_known(snapshot->flags.reserved_code_cache_bytes))
+		return snapshot->flags.reserved_code_cache_bytes;
+	return snapshot->is_jvm ? qty_of(DEFAULT_RESERVED_CODE_CACHE_BYTES, QTY_INFERRED) : (struct qty){ 0 };
+}
+
+static struct qty stacks_bound(const struct snapshot *snapshot)
+{
+	if (!snapshot->status.n_threads.known)
+		return (struct qty){ 0 };
+	uint64_t each = qty_or(snapshot->flags.thread_stack_bytes, DEFAULT_THREAD_STACK_BYTES);
+	return qty_of(snapshot->status.n_threads.n * each, QTY_INFERRED);
+}
+
+/* What RocksDB may hold in all: Flink's managed memory (or its fixed sizes), or what the number of Streams stores allows. */
+static struct qty rocksdb_bound(const struct snapshot *snapshot)
+{
+	const struct engine_state *engine = &snapshot->engine;
+	if (engine->kind == ENGINE_KAFKA_STREAMS)
+		return engine->streams.native_bound_bytes;
+	if (!is_flink_tm(snapshot) || (engine->backend != BACKEND_ROCKSDB && engine->backend != BACKEND_FORST))
+		return (struct qty){ 0 };
+	if (qty_known(engine->rocksdb_fixed_per_slot_bytes) && engine->flink.n_slots.known)
+		return qty_of(engine->rocksdb_fixed_per_slot_bytes.bytes * engine->flink.n_slots.n, QTY_DERIVED);
+	if (engine->rocksdb_managed != TRISTATE_FALSE)
+		return engine->flink.managed_bytes;
+	return engine->rocksdb_fixed_per_tm_bytes; /* unread when nothing bounds it */
+}
+
+void budget_figures(const struct snapshot *snapshot, struct ledger *ledger)
+{
+	const struct flink_budget *flink = &snapshot->engine.flink;
+	const struct jvm_flags *flags = &snapshot->flags;
+	enum owner heap = ledger->listed[OWNER_ZGC_HEAP] ? OWNER_ZGC_HEAP : OWNER_JAVA_HEAP;
+	line_bound(ledger, heap, flags->max_heap_bytes);
+	line_bound(ledger, OWNER_DIRECT_BUFFERS, direct_bound(flags));
+	line_bound(ledger, OWNER_METASPACE, flags->max_metaspace_bytes);
+	if (ledger->listed[OWNER_METASPACE] && snapshot->is_jvm && ledger->lines[OWNER_METASPACE].bound.kind == LIMIT_UNREAD && snapshot->access >= ACCESS_PROCESS)
+		ledger->lines[OWNER_METASPACE].bound.kind = LIMIT_NONE; /* MaxMetaspaceSize is unlimited by default */
+	line_bound(ledger, OWNER_CODE_CACHE, code_bound(snapshot));
+	line_bound(ledger, OWNER_THREAD_STACKS, stacks_bound(snapshot));
+	struct qty rocksdb = rocksdb_bound(snapshot);
+	line_bound(ledger, OWNER_ROCKSDB_BLOCK_CACHE, rocksdb);
+
+	budget_put(ledger, "heap", qty_known(flink->heap_bytes) ? flink->heap_bytes : flags->max_heap_bytes, heap_owners, "-Xmx");
+	line_budget(ledger, heap, qty_known(flink->heap_bytes) ? flink->heap_bytes : flags->max_heap_bytes);
+	if (!qty_known(flink->flink_bytes))
+		return;
+	budget_put(ledger, "direct", flink->direct_bytes, direct_owners, "-XX:MaxDirectMemorySize");
+	line_budget(ledger, OWNER_DIRECT_BUFFERS, flink->direct_bytes);
+	if (is_flink_tm(snapshot)) {
+		bool native_state = snapshot->engine.backend == BACKEND_ROCKSDB || snapshot->engine.backend == BACKEND_FORST || ledger->listed[OWNER_ROCKSDB_BLOCK_CACHE];
+		budget_put(ledger, "managed", flink->managed_bytes, rocksdb_owners | BIT(OWNER_MANAGED_UNSAFE), NULL);
+		if (native_state) {
+			line_budget(ledger, OWNER_ROCKSDB_BLOCK_CACHE, flink->managed_bytes);
+			if (ledger->listed[OWNER_ROCKSDB_BLOCK_CACHE])
+				line_note(&ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE], "managed memory pays for the three rocksdb lines");
+		}
+	}
+	budget_put(ledger, "metaspace", flink->metaspace_bytes, BIT(OWNER_METASPACE), "-XX:MaxMetaspaceSize");
+	line_budget(ledger, OWNER_METASPACE, flink->metaspace_bytes);
+	budget_put(ledger, "jvm-overhead", flink->overhead_bytes, overhead_owners, NULL);
+}
+
+static void demand_put(struct demand *demand, const char *what, struct qty part)
+{
+	if (demand->missing)
+		return;
+	if (!qty_known(part)) {
+		demand->missing = what;
+		demand->bytes = (struct qty){ 0 };
+		return;
+	}
+	demand->parts[demand->n_parts++] = (struct demand_part){ what, part.bytes };
+	demand->bytes = demand->n_parts == 1 ? part : qty_add(demand->bytes, part);
+}
+
+static struct qty scaled_110(struct qty q)
+{
+	return qty_known(q) ? qty_of(q.bytes + q.bytes / 10, QTY_INFERRED) : q;
+}
+
+/* Resident where it was read, else nothing: for owners that may not exist at all (no tmpfs, no sockets). */
+static struct qty or_zero(struct qty q)
+{
+	return qty_known(q) ? q : qty_of(0, QTY_INFERRED);
+}
+
+/*
+ * RocksDB's share of the expectation. A cache fills to its capacity, but never past the data it could hold:
+ * min(bound, live data + readers + memtables), and never less than what is resident already.
+ */
+static struct qty rocksdb_expected(const struct snapshot *snapshot, const struct ledger *ledger)
+{
+	struct qty resident = or_zero(lines_sum(ledger, rocksdb_owners));
+	struct qty bound = rocksdb_bound(snapshot);
+	if (!qty_known(bound))
+		return resident;
+	const struct rocksdb_claim *claim = &snapshot->engine.rocksdb;
+	struct qty fill = qty_add(claim->live_data_bytes, or_zero(claim->table_readers_bytes));
+	if (snapshot->engine.kind == ENGINE_KAFKA_STREAMS && qty_known(fill))
+		bound = qty_min(bound, qty_add(fill, or_zero(claim->memtables_bytes)));
+	return resident.bytes > bound.bytes ? resident : bound;
+}
+
+void demand_figures(const struct snapshot *snapshot, struct ledger *ledger)
+{
+	if (!snapshot->vmas_read || !snapshot->is_jvm)
+		return;
+	struct demand expected = { 0 }, legal = { 0 };
+	static const uint64_t others = BIT(OWNER_CODE_CACHE) | BIT(OWNER_JVM_CDS) | BIT(OWNER_THREAD_STACKS) | BIT(OWNER_GC) | BIT(OWNER_JVM_OTHER) |
+	                               BIT(OWNER_MANAGED_UNSAFE) | BIT(OWNER_ALLOCATOR_RETAINED) | BIT(OWNER_NATIVE_OTHER) | BIT(OWNER_LIBRARY_DATA) |
+	                               BIT(OWNER_OTHER_PROCESSES) | BIT(OWNER_TMPFS) | BIT(OWNER_SHARED_MAPS) | BIT(OWNER_KERNEL_STACKS) |
+	                               BIT(OWNER_PAGE_TABLES) | BIT(OWNER_SLAB_UNRECLAIMABLE) | BIT(OWNER_PERCPU) | BIT(OWNER_VMALLOC) |
+	                               BIT(OWNER_KERNEL_OTHER) | BIT(OWNER_SOCKETS);
+	struct qty direct = ledger->lines[OWNER_DIRECT_BUFFERS].bytes, metaspace = ledger->lines[OWNER_METASPACE].bytes;
+	demand_put(&expected, "-Xmx", snapshot->flags.max_heap_bytes);
+	demand_put(&expected, "direct in use", or_zero(direct));     /* unread: it stands in native-other, among the rest */
+	demand_put(&expected, "metaspace in use", or_zero(metaspace));
+	demand_put(&expected, "rocksdb", rocksdb_expected(snapshot, ledger));
+	demand_put(&expected, "1.1 x everything else", scaled_110(or_zero(lines_sum(ledger, others))));
+	ledger->expected = expected;
+
+	static const uint64_t unbounded_rest = BIT(OWNER_JVM_CDS) | BIT(OWNER_GC) | BIT(OWNER_JVM_OTHER) | BIT(OWNER_MANAGED_UNSAFE) | BIT(OWNER_NATIVE_OTHER) |
+	                                       BIT(OWNER_ALLOCATOR_RETAINED) | BIT(OWNER_LIBRARY_DATA) | BIT(OWNER_OTHER_PROCESSES) | BIT(OWNER_TMPFS) |
+	                                       BIT(OWNER_SHARED_MAPS) | BIT(OWNER_KERNEL_STACKS) | BIT(OWNER_PAGE_TABLES) | BIT(OWNER_SLAB_UNRECLAIMABLE) |
+	                                       BIT(OWNER_PERCPU) | BIT(OWNER_VMALLOC) | BIT(OWNER_KERNEL_OTHER) | BIT(OWNER_SOCKETS);
+	demand_put(&legal, "-Xmx", snapshot->flags.max_heap_bytes);
+	demand_put(&legal, "MaxDirectMemorySize", direct_bound(&snapshot->flags));
+	demand_put(&legal, "MaxMetaspaceSize (unlimited)", snapshot->flags.max_metaspace_bytes);
+	demand_put(&legal, "ReservedCodeCacheSize", code_bound(snapshot));
+	demand_put(&legal, "thread stacks", stacks_bound(snapshot));
+	struct qty rocksdb = rocksdb_bound(snapshot);
+	demand_put(&legal, "rocksdb", qty_known(rocksdb) ? rocksdb : or_zero(lines_sum(ledger, rocksdb_owners)));
+	demand_put(&legal, "the rest, as resident", or_zero(lines_sum(ledger, unbounded_rest)));
+	ledger->legal = legal;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of recon_run(), one file a side of the books. Internal to src/ledger. */
+#ifndef LEDGER_PARTS_H
+#define LEDGER_PARTS_H
+
+#include "bankfull/ledger.h"
+#include "bankfull/snapshot.h"
+#include "ledger/vmasplit.h"
+
+/* Enter one line. `source` and `note` are copied. Returns it, for budget, bound and claim. */
+struct ledger_line *line_put(struct ledger *ledger, enum owner owner, struct qty bytes, const char *source);
+void line_note(struct ledger_line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The anonymous side: the JVM's mappings, NMT, claims (anon.c). */
+void anon_lines(const struct snapshot *snapshot, const struct vma_split *split, struct ledger *ledger);
+
+/* shmem, file, kernel, sock, hugetlb (charge.c). */
+void charge_lines(const struct snapshot *snapshot, const struct vma_split *split, struct ledger *ledger);
+
+/* floor, freeboard, throttle and swap room (floor.c). */
+void floor_figures(const struct snapshot *snapshot, const struct vma_split *split, struct ledger *ledger);
+
+/* budgets and bounds of the lines, expected and legal demand (demand.c). */
+void budget_figures(const struct snapshot *snapshot, struct ledger *ledger);
+void demand_figures(const struct snapshot *snapshot, struct ledger *ledger);
+
+/* Sum of the known lines of the owners in `set` (bits); `weakest` is the state of the sum, unread if none is known. */
+struct qty lines_sum(const struct ledger *ledger, uint64_t set);
+
+#endif
