@@ -23,7 +23,7 @@ ifeq ($(origin CC),default)
 CC := $(if $(filter clang% fuzz,$(VARIANT)),clang,gcc)
 endif
 # A message cut by snprintf is still a message: its buffers have a size on purpose.
-WARN_COMMON := -Wall -Wextra -Wno-unknown-warning-option -Wno-format-truncation -Wshadow -Wvla -Wstrict-prototypes -Wformat=2 -Wundef
+WARN_COMMON := -Wall -Wextra $(if $(findstring clang,$(CC)),,-Wno-format-truncation) -Wshadow -Wvla -Wstrict-prototypes -Wformat=2 -Wundef
 WARN_SRC    := $(WARN_COMMON) -Wconversion -Wmissing-prototypes -Wswitch-enum
 HARDEN      := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fstack-clash-protection
 SANITIZE    := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

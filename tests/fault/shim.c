@@ -57,7 +57,7 @@ static const struct {
 	int errnum;
 } kinds[] = {
 	[KIND_NONE] = { "none", 0 }, [ALLOC] = { "alloc", ENOMEM }, [OPEN] = { "open", EMFILE },
-	[STAT] = { "stat", EACCES }, [READ] = { "read", EIO },	    [WRITE] = { "write", ENOSPC },
+	[STAT] = { "stat", EACCES }, [READ] = { "read", EIO },      [WRITE] = { "write", ENOSPC },
 	[FORK] = { "fork", EAGAIN },
 };
 
@@ -129,8 +129,8 @@ static bool hit(enum kind kind, const char *name, const char *detail, void *call
 	if (how == SHORT)
 		return false;
 	if (how == EINTR_EACH) {
-		if (now % 2 == 0 || kind == ALLOC || kind == FORK)
-			return false;
+		if (now % 2 == 0 || (kind != READ && kind != WRITE) || detail)
+			return false; /* calls on a path do not wait */
 		errno = EINTR;
 		return true;
 	}
@@ -153,30 +153,32 @@ static size_t shorten(enum kind kind, size_t n)
 #define CALLER __builtin_return_address(0)
 
 #ifdef FAULT_WRAP
-#define NAME(f)                 __wrap_##f
-#define REAL(f)                 __real_##f
-#define DECLARE(ret, f, params) ret __real_##f params; ret __wrap_##f params
-#define FIND(f)                 ((void)0)
+#define NAME(f) __wrap_##f
+#define REAL(f) __real_##f
+#define DECLARE(ret, f, params) \
+	ret __real_##f params;  \
+	ret __wrap_##f params
+#define FIND(f) ((void)0)
 #else
 #define NAME(f)                 f
 #define REAL(f)                 real_##f
-#define DECLARE(ret, f, params) static ret (*real_##f) params
-#define FIND(f)                                                  \
-	do {                                                     \
-		if (!real_##f)                                   \
+#define DECLARE(ret, f, params) static ret(*real_##f) params
+#define FIND(f)                                                     \
+	do {                                                        \
+		if (!real_##f)                                      \
 			*(void **)&real_##f = dlsym(RTLD_NEXT, #f); \
 	} while (0)
 #endif
 
 /* A call that fails with -1 when hit: ret, name, parameters, kind, detail for the report, arguments. */
-#define CALL(ret, f, params, kind, detail, failed, args)       \
-	DECLARE(ret, f, params);                               \
-	ret NAME(f) params                                     \
-	{                                                      \
-		FIND(f);                                       \
-		if (hit(kind, #f, detail, CALLER))             \
-			return failed;                         \
-		return REAL(f) args;                           \
+#define CALL(ret, f, params, kind, detail, failed, args) \
+	DECLARE(ret, f, params);                         \
+	ret NAME(f) params                               \
+	{                                                \
+		FIND(f);                                 \
+		if (hit(kind, #f, detail, CALLER))       \
+			return failed;                   \
+		return REAL(f) args;                     \
 	}
 
 /* --- alloc: dlsym itself may allocate, so the preloaded ones use the C library's other names -- */
@@ -215,24 +217,24 @@ CALL(void *, mmap, (void *at, size_t n, int prot, int flags, int fd, off_t off),
      (at, n, prot, flags, fd, off))
 
 /* --- open: whatever gives a descriptor --------------------------------------------------- */
-#define MODE_OF(flags, mode)                                   \
-	mode_t mode = 0;                                       \
-	if ((flags) & (O_CREAT | O_TMPFILE)) {                 \
-		va_list ap;                                    \
-		va_start(ap, flags);                           \
-		mode = va_arg(ap, mode_t);                     \
-		va_end(ap);                                    \
+#define MODE_OF(flags, mode)                   \
+	mode_t mode = 0;                       \
+	if ((flags) & (O_CREAT | O_TMPFILE)) { \
+		va_list ap;                    \
+		va_start(ap, flags);           \
+		mode = va_arg(ap, mode_t);     \
+		va_end(ap);                    \
 	}
 
-#define OPEN_CALL(f)                                           \
-	DECLARE(int, f, (const char *path, int flags, ...));   \
-	int NAME(f)(const char *path, int flags, ...)          \
-	{                                                      \
-		MODE_OF(flags, mode)                           \
-		FIND(f);                                       \
-		if (hit(OPEN, #f, path, CALLER))               \
-			return -1;                             \
-		return REAL(f)(path, flags, mode);             \
+#define OPEN_CALL(f)                                         \
+	DECLARE(int, f, (const char *path, int flags, ...)); \
+	int NAME(f)(const char *path, int flags, ...)        \
+	{                                                    \
+		MODE_OF(flags, mode)                         \
+		FIND(f);                                     \
+		if (hit(OPEN, #f, path, CALLER))             \
+			return -1;                           \
+		return REAL(f)(path, flags, mode);           \
 	}
 OPEN_CALL(open)
 OPEN_CALL(open64)
@@ -296,8 +298,7 @@ CALL(ssize_t, read, (int fd, void *out, size_t n), READ, NULL, -1, (fd, out, sho
 CALL(ssize_t, pread, (int fd, void *out, size_t n, off_t at), READ, NULL, -1, (fd, out, shorten(READ, n), at))
 CALL(ssize_t, pread64, (int fd, void *out, size_t n, off_t at), READ, NULL, -1, (fd, out, shorten(READ, n), at))
 CALL(ssize_t, recv, (int fd, void *out, size_t n, int flags), READ, NULL, -1, (fd, out, shorten(READ, n), flags))
-CALL(ssize_t, __read_chk, (int fd, void *out, size_t n, size_t room), READ, NULL, -1,
-     (fd, out, shorten(READ, n), room))
+CALL(ssize_t, __read_chk, (int fd, void *out, size_t n, size_t room), READ, NULL, -1, (fd, out, shorten(READ, n), room))
 CALL(ssize_t, __pread_chk, (int fd, void *out, size_t n, off_t at, size_t room), READ, NULL, -1,
      (fd, out, shorten(READ, n), at, room))
 CALL(ssize_t, __pread64_chk, (int fd, void *out, size_t n, off_t at, size_t room), READ, NULL, -1,
@@ -314,7 +315,7 @@ CALL(int, mkdirat, (int dirfd, const char *path, mode_t mode), WRITE, path, -1, 
 
 /* --- fork ---------------------------------------------------------------------------------- */
 CALL(pid_t, fork, (void), FORK, NULL, -1, ())
-DECLARE(int, pthread_create, (pthread_t *id, const pthread_attr_t *attr, void *(*run)(void *), void *arg));
+DECLARE(int, pthread_create, (pthread_t * id, const pthread_attr_t *attr, void *(*run)(void *), void *arg));
 int NAME(pthread_create)(pthread_t *id, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
 {
 	FIND(pthread_create);

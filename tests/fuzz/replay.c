@@ -92,7 +92,7 @@ static void run_path(const char *path)
 int main(int argc, char **argv)
 {
 	/* The empty input is always part of the corpus; no file can hold it under git. */
-	uint8_t *none = malloc(1);
+	uint8_t *none = calloc(1, 1);
 
 	if (none)
 		(void)LLVMFuzzerTestOneInput(none, 0);
