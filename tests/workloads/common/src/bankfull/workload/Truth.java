@@ -28,10 +28,16 @@ public final class Truth {
         Map<String, Object> read() throws Exception;
     }
 
+    /** All stores at once, by name: for an engine that gives them so. */
+    public interface Stores {
+        Map<String, Map<String, Object>> read() throws Exception;
+    }
+
     /** Bytes of state written so far, before any compression or compaction. */
     public static final AtomicLong STATE_BYTES = new AtomicLong();
 
     private static final Map<String, Store> STORES = new TreeMap<>();
+    private static Stores all;
     private static final Map<String, Object> NOTES = new LinkedHashMap<>();
     private static Path dir;
     private static String workload;
@@ -62,6 +68,13 @@ public final class Truth {
     public static void remove(String name) {
         synchronized (STORES) {
             STORES.remove(name);
+        }
+    }
+
+    /** Null takes them away again. */
+    public static void setStores(Stores stores) {
+        synchronized (STORES) {
+            all = stores;
         }
     }
 
@@ -177,7 +190,7 @@ public final class Truth {
     }
 
     private static void stores(Map<String, Object> out) {
-        Map<String, Object> each = new TreeMap<>();
+        Map<String, Map<String, Object>> each = new TreeMap<>();
         Map<Object, Long> caches = new LinkedHashMap<>();
         Map<Object, Long> capacities = new LinkedHashMap<>();
         long memtables = 0;
@@ -186,25 +199,33 @@ public final class Truth {
         boolean charged = false;
         synchronized (STORES) {
             for (Map.Entry<String, Store> e : STORES.entrySet()) {
-                Map<String, Object> figures;
                 try {
-                    figures = e.getValue().read();
+                    Map<String, Object> figures = e.getValue().read();
+                    if (figures != null) {
+                        each.put(e.getKey(), figures);
+                    }
                 } catch (Exception x) {
-                    figures = Map.of("error", String.valueOf(x));
+                    each.put(e.getKey(), Map.of("error", String.valueOf(x)));
                 }
-                if (figures == null) {
-                    continue;
+            }
+            if (all != null) {
+                try {
+                    each.putAll(all.read());
+                } catch (Exception x) {
+                    each.put("all", Map.of("error", String.valueOf(x)));
                 }
-                each.put(e.getKey(), figures);
-                if (figures.get("block-cache-usage") instanceof Long usage) {
-                    Object cache = figures.getOrDefault("cache", e.getKey());
-                    caches.merge(cache, usage, Math::max);
-                    capacities.merge(cache, number(figures, "block-cache-capacity"), Math::max);
-                    memtables += number(figures, "size-all-mem-tables");
-                    readers += number(figures, "estimate-table-readers-mem");
-                    pinned += number(figures, "block-cache-pinned-usage");
-                    charged |= Boolean.TRUE.equals(figures.get("memtables-charged-to-cache"));
-                }
+            }
+        }
+        for (Map.Entry<String, Map<String, Object>> e : each.entrySet()) {
+            Map<String, Object> figures = e.getValue();
+            if (figures.get("block-cache-usage") instanceof Long usage) {
+                Object cache = figures.getOrDefault("cache", e.getKey());
+                caches.merge(cache, usage, Math::max);
+                capacities.merge(cache, number(figures, "block-cache-capacity"), Math::max);
+                memtables += number(figures, "size-all-mem-tables");
+                readers += number(figures, "estimate-table-readers-mem");
+                pinned += number(figures, "block-cache-pinned-usage");
+                charged |= Boolean.TRUE.equals(figures.get("memtables-charged-to-cache"));
             }
         }
         out.put("stores", each);
