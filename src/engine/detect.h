@@ -41,7 +41,4 @@ struct detection {
 /* `cmdline` NUL-separated; `mapped` one path a line (may be empty); `conf` may be NULL. Never fails. */
 void detect_engine(struct str cmdline, struct str mapped, const struct flinkconf *conf, struct detection *ret_detection);
 
-/* Position of the main class among the NUL-separated arguments (0 is the program), or -1; "-jar x.jar" gives the jar. */
-int cmdline_main_class(struct str cmdline, struct str *ret_class);
-
 #endif
