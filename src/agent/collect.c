@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/collect.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/build.h"
+#include "agent/collect_parts.h"
+#include "base/limits.h"
+#include "jvm/cmdline.h"
+#include "jvm/jvmfind.h"
+#include "kernel/cgpath.h"
+#include "kernel/cgread.h"
+#include "kernel/memfd.h"
+#include "kernel/pagemap.h"
+#include "kernel/smaps.h"
+#include "kernel/stat.h"
+#include "kernel/status.h"
+#include "ledger/vmasplit.h"
+#include "sys/clock.h"
+#include "sys/file.h"
+#include "sys/proc.h"
+
+void collect_file(struct collecting *c, const char *path, const char *name, size_t cap)
+{
+	struct err err;
+	struct buf *bytes = evidence_new(c->evidence, name, cap);
+	if (bytes && file_read_at(c->pid_fd, path, cap, bytes, &err) < 0)
+		evidence_fail(c->evidence, name, &err);
+}
+
+static void collect_cmdline(struct collecting *c)
+{
+	static const char name[] = "proc/cmdline";
+	struct err err = { 0 };
+	auto_buf struct buf raw = { .cap = LIMIT_PROC_FILE };
+	if (file_read_at(c->pid_fd, "cmdline", LIMIT_PROC_FILE, &raw, &err) < 0) {
+		evidence_fail(c->evidence, name, &err);
+		return;
+	}
+	struct buf *kept = evidence_new(c->evidence, name, 2 * LIMIT_PROC_FILE);
+	if (kept && !cmdline_redact(buf_str(&raw), kept))
+		evidence_fail_set(c->evidence, name, ERR_LIMIT, "cmdline: too long");
+}
+
+/* Of another process's environment only three names are ever looked at; nothing else leaves this function. */
+static void collect_environ(struct collecting *c)
+{
+	static const char name[] = "proc/environ";
+	static const struct str keys[] = { { "MALLOC_ARENA_MAX=", 17 }, { "MALLOC_CONF=", 12 }, { "LD_PRELOAD=", 11 } };
+	struct err err = { 0 };
+	auto_buf struct buf raw = { .cap = LIMIT_PROC_FILE };
+	if (file_read_at(c->pid_fd, "environ", LIMIT_PROC_FILE, &raw, &err) < 0) {
+		evidence_fail(c->evidence, name, &err);
+		return;
+	}
+	struct buf *kept = evidence_new(c->evidence, name, 4096);
+	if (!kept)
+		return;
+	struct str rest = buf_str(&raw), entry;
+	while (str_split(&rest, '\0', &entry))
+		for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+			if (str_starts(entry, keys[i]) && !str_has(entry, STR("\n")))
+				(void)(buf_add(kept, entry) && buf_putc(kept, '\n'));
+}
+
+static void collect_facts(struct collecting *c)
+{
+	struct utsname host;
+	struct evidence *e = c->evidence;
+	(void)evidence_fact(e, "taken_ms", "%lld", (long long)clock_wall().ms);
+	(void)evidence_fact(e, "pid", "%d", c->id.pid);
+	(void)evidence_fact(e, "start_ticks", "%llu", (unsigned long long)c->id.start_ticks);
+	(void)evidence_fact(e, "host_cpus", "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+	(void)evidence_fact(e, "page_bytes", "%ld", sysconf(_SC_PAGESIZE));
+	if (uname(&host) == 0)
+		(void)evidence_fact(e, "kernel", "%s %s", host.release, host.machine);
+	if (c->options->limit.kind == LIMIT_SET)
+		(void)evidence_fact(e, "told_limit", "%llu", (unsigned long long)c->options->limit.bytes);
+	if (c->options->pod_limit.kind == LIMIT_SET)
+		(void)evidence_fact(e, "pod_limit", "%llu", (unsigned long long)c->options->pod_limit.bytes);
+}
+
+void collect_cgroup(struct collecting *c)
+{
+	struct err err = { 0 };
+	struct cgpath_found found = { .dirfd = -1 };
+	enum cgroup_kind kind = CGROUP_UNREAD;
+	int rc = c->options->cgroup_directory ? cgpath_open_explicit(c->options->cgroup_directory, false, &found, &kind, &err)
+	                                      : cgpath_open(c->pid_fd, false, &found, &kind, &err);
+	(void)evidence_fact(c->evidence, "cgroup_kind", "%d", (int)kind);
+	if (rc < 0) {
+		evidence_fail(c->evidence, "cgroup", &err);
+		return;
+	}
+	auto_close int dirfd = found.dirfd;
+	for (size_t i = 0; i < cg_n_files; i++) {
+		char name[EVIDENCE_NAME_CAP];
+		(void)snprintf(name, sizeof name, "cgroup/%s", cg_files[i].name);
+		struct buf *bytes = evidence_new(c->evidence, name, LIMIT_CGROUP_FILE);
+		if (!bytes || cg_read_file(dirfd, &cg_files[i], bytes, &err) == 0)
+			continue;
+		if (cg_files[i].optional && err.kind == ERR_GONE)
+			evidence_drop(c->evidence, name);
+		else
+			evidence_fail(c->evidence, name, &err);
+	}
+}
+
+/* smaps, and what only smaps tells to ask: the ZGC memfd, and pagemap for ranges that share a mapping. */
+void collect_smaps(struct collecting *c)
+{
+	static const char name[] = "proc/smaps";
+	struct err err = { 0 };
+	struct buf *bytes = evidence_new(c->evidence, name, LIMIT_SMAPS);
+	if (!bytes)
+		return;
+	int rc = file_read_at(c->pid_fd, "smaps", LIMIT_SMAPS, bytes, &err);
+	if (rc == 0 && c->options->slim_smaps) {
+		auto_buf struct buf whole = *bytes;
+		*bytes = (struct buf){ .cap = LIMIT_SMAPS };
+		rc = smaps_slim(buf_str(&whole), bytes, &err);
+	}
+	if (rc < 0) {
+		evidence_fail(c->evidence, name, &err);
+		return;
+	}
+	struct snapshot *snapshot = NULL;
+	if (build_for_split(c->evidence, &snapshot, &err) < 0)
+		return;
+	if (snapshot->vmas_read && memfd_is_mapped(&snapshot->vmas)) {
+		struct memfd_heap heap;
+		struct buf *text = evidence_new(c->evidence, "proc/memfd", 256);
+		if (text && memfd_find(c->pid_fd, &heap, &err) == 0)
+			(void)memfd_format(&heap, text);
+		else
+			evidence_fail(c->evidence, "proc/memfd", &err);
+	}
+	struct addr_range ranges[RESIDENT_RANGES_MAX];
+	struct resident_range residents[RESIDENT_RANGES_MAX];
+	size_t n = vmasplit_queries(snapshot, ranges), n_read = 0;
+	auto_close int fd = -1;
+	rc = n ? pagemap_open(c->pid_fd, &fd, &err) : 0;
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		struct pagemap_count count;
+		if (pagemap_count(fd, ranges[i], snapshot->page_bytes, &count, &err) == 0)
+			residents[n_read++] = (struct resident_range){ ranges[i], count.resident_bytes };
+	}
+	struct buf *text = n ? evidence_new(c->evidence, "proc/pagemap", 16384) : NULL;
+	if (n && rc < 0)
+		evidence_fail(c->evidence, "proc/pagemap", &err);
+	else if (text)
+		(void)pagemap_format(residents, n_read, text);
+	build_free(snapshot);
+}
+
+static uint64_t age_of(const struct process_id *id)
+{
+	struct timespec now;
+	long hz = sysconf(_SC_CLK_TCK);
+	if (hz <= 0 || clock_gettime(CLOCK_BOOTTIME, &now) != 0)
+		return 0;
+	uint64_t now_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	uint64_t start_ms = id->start_ticks * 1000 / (uint64_t)hz;
+	return now_ms > start_ms ? now_ms - start_ms : 0;
+}
+
+
+static int open_target(struct collecting *c, struct err *err)
+{
+	auto_close int proc_fd = -1;
+	int rc = proc_root_open("/proc", &proc_fd, err);
+	if (rc == 0)
+		rc = proc_open(proc_fd, c->options->pid, &c->pid_fd, err);
+	if (rc == 0)
+		rc = procid_read(c->pid_fd, &c->id, err);
+	if (rc < 0) {
+		if (err && err->kind == ERR_GONE)
+			return err_set(err, ERR_GONE, "no process %d: give the pid of a running JVM as seen from here (shareProcessNamespace?)", c->options->pid);
+		return rc;
+	}
+	struct err ignored;
+	if (dir_open_at(c->pid_fd, "root", &c->root_fd, &ignored) < 0)
+		c->root_fd = -1; /* needs ptrace-read access: what depends on it says so itself */
+	c->age_ms = age_of(&c->id);
+	return 0;
+}
+
+static int read_target(struct collecting *c, struct err *err)
+{
+	int rc = open_target(c, err);
+	if (rc < 0)
+		return rc;
+	collect_facts(c);
+	collect_file(c, "stat", "proc/stat", LIMIT_PROC_FILE);
+	collect_file(c, "status", "proc/status", LIMIT_PROC_FILE);
+	collect_file(c, "cgroup", "proc/cgroup", LIMIT_PROC_FILE);
+	collect_cmdline(c);
+	collect_environ(c);
+	struct err ignored;
+	if (status_parse(evidence_text(c->evidence, "proc/status"), &c->status, &ignored) < 0)
+		c->status.name[0] = '\0'; /* its gap stands; attach and hsperfdata refuse without it */
+	if (file_read_at(c->pid_fd, "maps", LIMIT_SMAPS, &c->maps, &ignored) == 0) {
+		c->is_jvm = jvmfind_is_jvm_maps(buf_str(&c->maps));
+		if (!c->is_jvm && c->status.name[0])
+			return err_set(err, ERR_USAGE, "process %d is no JVM (no libjvm.so is mapped): give the pid of a java process", c->id.pid);
+	}
+	if (c->is_jvm)
+		collect_jvm(c);
+	collect_engine(c);
+	/* Last and side by side: the charge and the composition should be of one moment. */
+	collect_cgroup(c);
+	collect_smaps(c);
+	if (procid_same(c->pid_fd, &c->id, err) < 0)
+		return err_set(err, ERR_GONE, "process %d ended while it was read: nothing is reported", c->id.pid);
+	return 0;
+}
+
+int collect_run(const struct collect_options *options, struct evidence *ret_evidence, struct err *err)
+{
+	struct collecting c = { .options = options, .evidence = ret_evidence, .pid_fd = -1, .root_fd = -1, .maps = { .cap = LIMIT_SMAPS } };
+	int rc = read_target(&c, err);
+	buf_done(&c.maps);
+	auto_closep(&c.pid_fd);
+	auto_closep(&c.root_fd);
+	return rc;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of collect_run(), one file a source. Internal to src/agent. */
+#ifndef AGENT_COLLECT_PARTS_H
+#define AGENT_COLLECT_PARTS_H
+
+#include "agent/collect.h"
+#include "bankfull/snapshot.h"
+
+/* What the parts share while one target is read. Not kept. */
+struct collecting {
+	const struct collect_options *options;
+	struct evidence *evidence;
+	int pid_fd, root_fd;       /* root_fd -1: the target's root may not be read */
+	struct process_id id;
+	struct process_status status;
+	uint64_t age_ms;           /* of the process */
+	struct buf maps;           /* /proc/<pid>/maps: what is mapped, before the costly reads */
+	bool is_jvm;
+};
+
+void collect_cgroup(struct collecting *c);
+void collect_smaps(struct collecting *c);
+void collect_jvm(struct collecting *c);
+void collect_engine(struct collecting *c);
+
+/* Read `path` below the process's directory into the evidence `name`. */
+void collect_file(struct collecting *c, const char *path, const char *name, size_t cap);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of rules and their evaluation: PURE, depends on base, ledger and the nouns only.
+ *
+ * A rule looks at a snapshot and its ledger and answers with a finding, with silence, or, where an input is missing,
+ * with `inconclusive` and the names of what it wanted. It never passes silently for want of data.
+ */
+#ifndef RULES_RULES_H
+#define RULES_RULES_H
+
+#include "bankfull/finding.h"
+#include "rules/thresholds.h"
+
+struct rule_input {
+	const struct snapshot *snapshot;
+	const struct ledger *ledger;
+	const struct thresholds *thresholds;
+};
+
+enum rule_answer { RULE_SILENT = 0, RULE_FIRED, RULE_INCONCLUSIVE };
+
+/* Fills `finding` when fired (`rule` is already set), or its missing[] when inconclusive. */
+typedef enum rule_answer rule_fn(const struct rule_input *input, struct finding *finding);
+
+struct rule {
+	const char *name;
+	const char *meaning; /* one line */
+	const char *inputs;  /* what it needs, in words */
+	rule_fn *eval;
+};
+
+extern const struct rule rule_table[];
+extern const size_t rule_count;
+
+void rules_run(const struct rule_input *input, struct verdict *ret_verdict);
+
+#endif
