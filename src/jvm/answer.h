@@ -30,12 +30,13 @@ struct answer_kind {
 	const char *command;
 	int jdk_min; /* major version that has it */
 	bool always; /* part of every report; the others are asked for where they help */
-	int (*reduce)(struct str text, struct buf *out, struct err *err);
+	bool (*reduce)(struct str text, struct buf *out); /* false: `out` is full */
 };
 
 extern const struct answer_kind answer_kinds[ANSWER_COUNT];
 
-/* Appends what may be kept of the answer. MALFORMED, LIMIT, NOMEM. What is reduced twice stays as it is. */
-int answer_reduce(enum answer answer, struct str text, struct buf *out, struct err *err) __attribute__((warn_unused_result));
+/* Appends what may be kept of the answer. LIMIT, NOMEM. What is reduced twice stays as it is. */
+int answer_reduce(enum answer answer, struct str text, struct buf *out, struct err *err)
+	__attribute__((warn_unused_result));
 
 #endif

@@ -32,4 +32,7 @@ bool cmdline_redact_command(struct str command, struct buf *out);
 /* The value of a property may be kept. */
 bool cmdline_is_open_key(struct str key);
 
+/* The launcher's option whose value is the next argument: -cp, --add-opens, ... (not -jar and -m, which end the options). */
+bool cmdline_takes_value(struct str option);
+
 #endif
