@@ -8,7 +8,7 @@
 
 enum { ENTRIES_A_READ = 4096 }; /* 32 KiB: 16 MiB of address space, eight of the kernel's own steps */
 
-static const uint64_t SWAPPED = UINT64_C(1) << 62;
+enum { BIT_EXCLUSIVE = 56, BIT_FILE_OR_SHARED = 61, BIT_SWAPPED = 62, BIT_PRESENT = 63 };
 
 int pagemap_open(int pid_dirfd, int *ret_fd, struct err *err)
 {
@@ -19,18 +19,25 @@ int pagemap_open(int pid_dirfd, int *ret_fd, struct err *err)
 	return 0;
 }
 
-/* Pages of each sort, in a register each: this is the hot loop. */
+static uint64_t bit(uint64_t entry, int number)
+{
+	return entry >> number & 1;
+}
+
+/* Without branches: this is the hot loop. */
 static void count_entries(const uint64_t *entries, size_t n, uint64_t page_bytes, struct pagemap_count *sum)
 {
-	uint64_t resident = 0, file = 0, swapped = 0;
+	uint64_t resident = 0, unsure = 0, file = 0, swapped = 0;
 	for (size_t i = 0; i < n; i++) {
-		/* Bit 63: present; 61: page of a file, or shared anonymous. */
-		uint64_t present = entries[i] >> 63, shared = entries[i] >> 61 & 1;
-		resident += present & ~shared;
+		uint64_t present = bit(entries[i], BIT_PRESENT), shared = bit(entries[i], BIT_FILE_OR_SHARED);
+		uint64_t anon = present & ~shared, exclusive = bit(entries[i], BIT_EXCLUSIVE);
+		resident += anon & exclusive;
+		unsure += anon & ~exclusive;
 		file += present & shared;
-		swapped += (entries[i] & SWAPPED) != 0;
+		swapped += bit(entries[i], BIT_SWAPPED);
 	}
 	sum->resident_bytes += resident * page_bytes;
+	sum->unsure_bytes += unsure * page_bytes;
 	sum->file_bytes += file * page_bytes;
 	sum->swapped_bytes += swapped * page_bytes;
 }

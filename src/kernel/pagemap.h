@@ -13,9 +13,10 @@
 #include "base/err.h"
 
 struct pagemap_count {
-	uint64_t resident_bytes; /* bit 63 set, bit 61 (file page or shared anonymous) clear */
-	uint64_t file_bytes;     /* bits 63 and 61 set */
-	uint64_t swapped_bytes;  /* bit 62 set */
+	uint64_t resident_bytes; /* anonymous and this process's alone: present (bit 63), no file page (61), exclusive (56; Linux 4.2+) */
+	uint64_t unsure_bytes;   /* present, no file page, not exclusive: the zero page, which no Rss counts and nobody is charged for, or shared with a forked child */
+	uint64_t file_bytes;     /* present and a file's, or shared memory */
+	uint64_t swapped_bytes;  /* bit 62 */
 };
 
 /* Not more than this many bytes of address space in one call (ERR_LIMIT): 16 Mi pages of 4 KiB, 128 MiB of entries. */
