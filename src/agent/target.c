@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/target.h"
+
+#include "agent/build.h"
+#include "base/esc.h"
+#include "base/limits.h"
+#include "engine/detect.h"
+#include "jvm/cmdline.h"
+#include "jvm/jvmfind.h"
+#include "kernel/smaps.h"
+#include "sys/file.h"
+#include "sys/proc.h"
+
+/* A launcher is not always called java (jsvc, embedded JVMs), but only those that map libjvm.so count, where maps may be read. */
+static bool look(int proc_fd, int pid, struct detection *ret_detection)
+{
+	struct err ignored;
+	auto_close int pid_fd = -1;
+	auto_buf struct buf raw = { .cap = LIMIT_PROC_FILE };
+	auto_buf struct buf cmdline = { .cap = 2 * LIMIT_PROC_FILE };
+	auto_buf struct buf maps = { .cap = LIMIT_SMAPS };
+	auto_buf struct buf mapped = { .cap = LIMIT_PROC_FILE };
+	if (proc_open(proc_fd, pid, &pid_fd, &ignored) < 0 || file_read_at(pid_fd, "cmdline", LIMIT_PROC_FILE, &raw, &ignored) < 0 || raw.len == 0)
+		return false;
+	struct str program = buf_str(&raw);
+	program.len = str_index(program, '\0');
+	bool named_java = str_eq(program, STR("java")) || str_ends(program, STR("/java"));
+	if (file_read_at(pid_fd, "maps", LIMIT_SMAPS, &maps, &ignored) == 0) {
+		if (!jvmfind_is_jvm_maps(buf_str(&maps)))
+			return false;
+		struct vma_set set = { 0 };
+		if (maps_parse(buf_str(&maps), &set, &ignored) == 0)
+			(void)build_mapped_names(&set, &mapped);
+		vma_set_done(&set);
+	} else if (!named_java) {
+		return false;
+	}
+	if (!cmdline_redact(buf_str(&raw), &cmdline))
+		return false;
+	detect_engine(buf_str(&cmdline), buf_str(&mapped), NULL, ret_detection);
+	return true;
+}
+
+int target_find(int *ret_pid, struct buf *list, struct err *err)
+{
+	auto_close int proc_fd = -1;
+	struct pid_list pids = { 0 };
+	int rc = proc_root_open("/proc", &proc_fd, err);
+	if (rc == 0)
+		rc = proc_list(proc_fd, &pids, err);
+	int found = 0, n_engines = 0, n_jvms = 0;
+	for (size_t i = 0; rc == 0 && i < pids.n; i++) {
+		struct detection detection;
+		if (!look(proc_fd, pids.pids[i], &detection))
+			continue;
+		bool engine = detection.kind != ENGINE_JVM && detection.kind != ENGINE_UNKNOWN;
+		n_jvms++;
+		n_engines += engine;
+		if (engine)
+			found = pids.pids[i];
+		(void)buf_printf(list, "%d %s ", pids.pids[i], engine_names[detection.kind]);
+		(void)(esc_add(list, str_of(detection.main_class)) && buf_putc(list, '\n'));
+	}
+	pid_list_done(&pids);
+	if (rc < 0)
+		return rc;
+	if (n_engines > 1)
+		return err_set(err, ERR_USAGE, "%d JVMs run an engine here: choose one with --pid", n_engines);
+	if (n_engines == 0 && n_jvms > 0)
+		return err_set(err, ERR_USAGE, "none of the %d JVMs here runs Flink or Kafka Streams: choose one with --pid", n_jvms);
+	if (n_engines == 0)
+		return err_set(err, ERR_USAGE, "no JVM is visible here: give --pid, and run where its processes are seen (shareProcessNamespace)");
+	*ret_pid = found;
+	return 0;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which process to look at, when nobody said: the one JVM that runs an engine. */
+#ifndef AGENT_TARGET_H
+#define AGENT_TARGET_H
+
+#include "bankfull/engine.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+/*
+ * The pid of the one JVM that runs Flink or Kafka Streams. USAGE: none or several; the message says how many, and
+ * `list` holds a line for each JVM seen ("PID ENGINE MAIN-CLASS\n", escaped). Reads nothing but command lines and names
+ * of mapped files.
+ */
+int target_find(int *ret_pid, struct buf *list, struct err *err) __attribute__((warn_unused_result));
+
+#endif

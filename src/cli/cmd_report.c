@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "agent/build.h"
+#include "agent/target.h"
+#include "base/esc.h"
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/report.h"
+#include "ledger/reconcile.h"
+#include "rules/rules.h"
+
+enum { REPORT_CAP = 4 * 1024 * 1024, LIST_CAP = 64 * 1024 };
+
+int command_error(const char *command, const struct err *err)
+{
+	char message[2 * sizeof err->message];
+	(void)fprintf(stderr, "bankfull %s: %s\n", command, esc_copy(message, sizeof message, str_of(err->message)));
+	return err->kind == ERR_USAGE ? EXIT_USAGE : EXIT_UNREADABLE;
+}
+
+/* Choose the target if none was given. On failure the JVMs that were seen follow the error on stderr. */
+static int choose_target(const char *command, struct options *options, int *ret_status)
+{
+	if (options->collect.pid)
+		return 0;
+	struct err err = { 0 };
+	auto_buf struct buf list = { .cap = LIST_CAP };
+	int rc = target_find(&options->collect.pid, &list, &err);
+	if (rc == 0)
+		return 0;
+	*ret_status = command_error(command, &err);
+	if (list.len)
+		(void)fprintf(stderr, "%s", list.ptr);
+	return rc;
+}
+
+static bool use_color(const struct options *options)
+{
+	const char *no_color = getenv("NO_COLOR");
+	if (options->color == COLOR_AUTO)
+		return isatty(STDOUT_FILENO) && !(no_color && no_color[0]);
+	return options->color == COLOR_ALWAYS;
+}
+
+/* From evidence to bytes; nothing is printed before all of it is there. */
+static int render(const struct options *options, const struct evidence *evidence, struct buf *out, int *ret_status, struct err *err)
+{
+	struct snapshot *snapshot = NULL;
+	struct ledger *ledger = malloc(sizeof *ledger);
+	struct verdict *verdict = malloc(sizeof *verdict);
+	int rc = ledger && verdict ? build_run(evidence, &snapshot, err) : err_set(err, ERR_NOMEM, "no memory for a report");
+	if (rc == 0) {
+		recon_run(snapshot, ledger);
+		struct rule_input input = { snapshot, ledger, &thresholds_default };
+		rules_run(&input, verdict);
+		rc = options->format == FORMAT_JSON ? report_json(snapshot, ledger, verdict, out, err)
+		                                    : report_table(snapshot, ledger, verdict, use_color(options), out, err);
+		bool grave = verdict->n_findings && verdict->findings[0].severity >= SEVERITY_WARNING;
+		*ret_status = grave ? EXIT_FINDING : EXIT_OK;
+		if (rc == 0 && snapshot->access == ACCESS_NONE)
+			rc = err_set(err, ERR_DENIED, "nothing of process %d could be read", snapshot->process.pid);
+	}
+	build_free(snapshot);
+	free(verdict);
+	free(ledger);
+	return rc;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct options options;
+	struct err err = { 0 };
+	int status = EXIT_OK;
+	if (options_parse(argc, argv, COMMAND_REPORT, &options, &err) < 0) {
+		options_done(&options);
+		return command_error(argv[0], &err);
+	}
+	if (options.help) {
+		(void)printf("usage: bankfull report [OPTION]...\nOne reading of one JVM and its container: who owns the memory.\n\n");
+		options_help(COMMAND_REPORT);
+		(void)printf("\nexit status: 0 nothing at warning or above, 1 something is, 2 usage, 3 could not read\n");
+		options_done(&options);
+		return EXIT_OK;
+	}
+	struct evidence *evidence = malloc(sizeof *evidence);
+	if (!evidence) {
+		(void)err_set(&err, ERR_NOMEM, "no memory");
+		options_done(&options);
+		return command_error(argv[0], &err);
+	}
+	evidence_init(evidence);
+	auto_buf struct buf out = { .cap = REPORT_CAP };
+	int rc = 0;
+	if (options.capture && options.collect.pid)
+		rc = err_set(&err, ERR_USAGE, "--pid and --capture exclude each other");
+	else if (options.capture)
+		rc = evidence_load(options.capture, evidence, &err);
+	else if (choose_target(argv[0], &options, &status) == 0)
+		rc = collect_run(&options.collect, evidence, &err);
+	if (rc == 0 && status == EXIT_OK)
+		rc = render(&options, evidence, &out, &status, &err);
+	if (rc < 0)
+		status = command_error(argv[0], &err);
+	else if (out.len && (fwrite(out.ptr, 1, out.len, stdout) != out.len || fflush(stdout) != 0)) {
+		(void)err_set(&err, ERR_IO, "the report could not be written to standard output");
+		status = command_error(argv[0], &err);
+	}
+	evidence_done(evidence);
+	free(evidence);
+	options_done(&options);
+	return status;
+}

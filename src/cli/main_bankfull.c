@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "cli/commands.h"
+#include "cli/options.h"
+
+struct command {
+	const char *name, *help;
+	int (*run)(int argc, char **argv);
+};
+
+static const struct command commands[] = {
+	{ "report", "who owns the memory of one JVM and its container, and what follows from it", cmd_report },
+	{ "capture", "write all that a report would read, for a bug report or a replay", cmd_capture },
+};
+
+enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+static void usage(FILE *to)
+{
+	(void)fprintf(to, "usage: bankfull COMMAND [OPTION]...\n\n");
+	for (int i = 0; i < COMMAND_COUNT; i++)
+		(void)fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].help);
+	(void)fprintf(to, "\nbankfull COMMAND --help lists its options; bankfull --version prints the version.\n");
+}
+
+int main(int argc, char **argv)
+{
+	/* User code of the watched JVM has our uid: without this it could read our memory and descriptors. */
+	(void)prctl(PR_SET_DUMPABLE, 0);
+	if (argc < 2) {
+		usage(stderr);
+		return EXIT_USAGE;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		(void)printf("bankfull %s\n", bankfull_version);
+		return EXIT_OK;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+		usage(stdout);
+		return EXIT_OK;
+	}
+	for (int i = 0; i < COMMAND_COUNT; i++)
+		if (strcmp(argv[1], commands[i].name) == 0)
+			return commands[i].run(argc - 1, argv + 1);
+	(void)fprintf(stderr, "bankfull: no command '%.40s': see bankfull --help\n", argv[1]);
+	return EXIT_USAGE;
+}

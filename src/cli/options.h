@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line, by one table: it parses, it checks, it is the help text; the same names serve in --config FILE. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include "agent/collect.h"
+
+/* Exit status of every command, as documented in README.md. */
+enum { EXIT_OK = 0, EXIT_FINDING = 1, EXIT_USAGE = 2, EXIT_UNREADABLE = 3 };
+
+enum output_format { FORMAT_TABLE = 0, FORMAT_JSON };
+
+struct options {
+	struct collect_options collect;
+	const char *capture;  /* directory to replay */
+	const char *output;   /* directory to write */
+	const char *config;
+	enum output_format format;
+	enum { COLOR_AUTO = 0, COLOR_ALWAYS, COLOR_NEVER } color;
+	bool help;
+	struct buf config_text; /* strings of the configuration live here */
+};
+
+enum { COMMAND_REPORT = 1 << 0, COMMAND_CAPTURE = 1 << 1 };
+
+/* argv[0] is the command's name. USAGE with what is wrong. `command`: which options it takes. */
+int options_parse(int argc, char **argv, unsigned command, struct options *ret_options, struct err *err) __attribute__((warn_unused_result));
+void options_done(struct options *options);
+
+/* The help text of one command. */
+void options_help(unsigned command);
+
+#endif

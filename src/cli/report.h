@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The two faces of a report. Pure: snapshot, ledger and verdict in, bytes out. */
+#ifndef CLI_REPORT_H
+#define CLI_REPORT_H
+
+#include "bankfull/finding.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+/* As docs/report.schema.json says: one document, unknown numbers null. */
+int report_json(const struct snapshot *snapshot, const struct ledger *ledger, const struct verdict *verdict, struct buf *out, struct err *err)
+	__attribute__((warn_unused_result));
+
+/* For people: at most 100 columns. */
+int report_table(const struct snapshot *snapshot, const struct ledger *ledger, const struct verdict *verdict, bool color, struct buf *out, struct err *err)
+	__attribute__((warn_unused_result));
+
+#endif

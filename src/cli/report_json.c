@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "base/err.h"
+#include "cli/report.h"
+#include "data/js.h"
+
+static void put_qty(struct js_out *out, const char *key, struct qty qty)
+{
+	js_out_key(out, key);
+	if (qty_known(qty))
+		js_out_u64(out, qty.bytes);
+	else
+		js_out_null(out);
+}
+
+static void put_signed(struct js_out *out, const char *key, struct signed_qty qty)
+{
+	js_out_key(out, key);
+	if (qty.known)
+		js_out_i64(out, qty.bytes);
+	else
+		js_out_null(out);
+}
+
+/* A limit that is not set, and one that is unread, are both null; limit_state tells them apart. */
+static void put_limit(struct js_out *out, const char *key, struct limit limit)
+{
+	js_out_key(out, key);
+	if (limit.kind == LIMIT_SET)
+		js_out_u64(out, limit.bytes);
+	else
+		js_out_null(out);
+}
+
+static void put_text(struct js_out *out, const char *key, const char *text)
+{
+	js_out_key(out, key);
+	if (text && text[0])
+		js_out_text(out, text);
+	else
+		js_out_null(out);
+}
+
+static void put_target(struct js_out *out, const struct snapshot *s)
+{
+	js_out_key(out, "target");
+	js_out_object(out);
+	js_out_key(out, "pid");
+	js_out_i64(out, s->process.pid);
+	put_text(out, "container_id", s->container_id);
+	put_text(out, "engine", engine_names[s->engine.kind]);
+	put_text(out, "engine_version", s->engine.version);
+	put_text(out, "jdk", s->jdk);
+	put_text(out, "gc", s->gc == GC_UNKNOWN ? NULL : jvm_gc_names[s->gc]);
+	put_text(out, "allocator", s->allocator == ALLOCATOR_UNKNOWN ? NULL : allocator_names[s->allocator]);
+	js_out_key(out, "malloc_arena_max");
+	if (s->malloc_arena_max.known)
+		js_out_u64(out, s->malloc_arena_max.n);
+	else
+		js_out_null(out);
+	put_text(out, "state_backend", s->engine.backend == BACKEND_UNKNOWN ? NULL : state_backend_names[s->engine.backend]);
+	put_text(out, "kernel", s->kernel);
+	js_out_object_end(out);
+}
+
+static void put_charge(struct js_out *out, const struct snapshot *s)
+{
+	js_out_key(out, "charge");
+	js_out_object(out);
+	put_qty(out, "current_bytes", s->cgroup.current_bytes);
+	put_qty(out, "peak_bytes", s->cgroup.peak_bytes);
+	put_qty(out, "anon_bytes", s->cgroup.stat.anon_bytes);
+	put_qty(out, "file_bytes", s->cgroup.stat.file_bytes);
+	put_qty(out, "shmem_bytes", s->cgroup.stat.shmem_bytes);
+	put_qty(out, "kernel_bytes", s->cgroup.stat.kernel_bytes);
+	put_qty(out, "sock_bytes", s->cgroup.stat.sock_bytes);
+	put_qty(out, "swap_bytes", s->cgroup.swap_current_bytes);
+	js_out_object_end(out);
+}
+
+static void put_line(struct js_out *out, const struct ledger_line *line)
+{
+	const struct owner_info *info = &owner_table[line->owner];
+	js_out_object(out);
+	put_text(out, "owner", info->name);
+	put_text(out, "group", ledger_group_names[info->group]);
+	put_qty(out, "bytes", line->bytes);
+	put_text(out, "state", qty_state_names[line->bytes.state]);
+	put_text(out, "source", line->source);
+	js_out_key(out, "age_ms");
+	js_out_u64(out, line->age_ms);
+	put_qty(out, "budget_bytes", line->budget_bytes);
+	put_limit(out, "bound_bytes", line->bound);
+	js_out_key(out, "unbounded");
+	js_out_bool(out, line->bound.kind == LIMIT_NONE);
+	put_qty(out, "claim_bytes", line->claim_bytes);
+	put_text(out, "note", line->note);
+	js_out_object_end(out);
+}
+
+static void put_ledger(struct js_out *out, const struct ledger *ledger)
+{
+	js_out_key(out, "ledger");
+	js_out_array(out);
+	for (int owner = 0; owner < OWNER_COUNT; owner++)
+		if (ledger->listed[owner])
+			put_line(out, &ledger->lines[owner]);
+	js_out_array_end(out);
+	js_out_key(out, "groups");
+	js_out_array(out);
+	for (int group = 0; group < GROUP_COUNT; group++) {
+		const struct ledger_group_sum *sum = &ledger->groups[group];
+		if (!qty_known(sum->counter_bytes) && !qty_known(sum->owners_bytes))
+			continue;
+		js_out_object(out);
+		put_text(out, "group", ledger_group_names[group]);
+		put_qty(out, "counter_bytes", sum->counter_bytes);
+		put_qty(out, "owners_bytes", sum->owners_bytes);
+		js_out_key(out, "tolerance_bytes");
+		js_out_u64(out, sum->tolerance_bytes);
+		js_out_key(out, "closed");
+		if (qty_known(sum->counter_bytes) && qty_known(sum->owners_bytes))
+			js_out_bool(out, sum->closed);
+		else
+			js_out_null(out);
+		js_out_object_end(out);
+	}
+	js_out_array_end(out);
+}
+
+static void put_budgets(struct js_out *out, const struct ledger *ledger)
+{
+	js_out_key(out, "budgets");
+	js_out_array(out);
+	for (size_t i = 0; i < ledger->n_budgets; i++) {
+		const struct ledger_budget *budget = &ledger->budgets[i];
+		js_out_object(out);
+		put_text(out, "budget", budget->name);
+		js_out_key(out, "budget_bytes");
+		js_out_u64(out, budget->budget_bytes);
+		put_qty(out, "actual_bytes", budget->actual_bytes);
+		put_text(out, "enforced_by", budget->enforced_by);
+		js_out_key(out, "owners");
+		js_out_array(out);
+		for (int owner = 0; owner < OWNER_COUNT; owner++)
+			if (budget->owners >> owner & 1)
+				js_out_text(out, owner_table[owner].name);
+		js_out_array_end(out);
+		js_out_object_end(out);
+	}
+	js_out_array_end(out);
+}
+
+static void put_demand(struct js_out *out, const char *key, const struct demand *demand)
+{
+	js_out_key(out, key);
+	js_out_array(out);
+	for (size_t i = 0; i < demand->n_parts; i++) {
+		js_out_object(out);
+		put_text(out, "what", demand->parts[i].what);
+		js_out_key(out, "bytes");
+		js_out_u64(out, demand->parts[i].bytes);
+		js_out_object_end(out);
+	}
+	js_out_array_end(out);
+}
+
+static void put_figures(struct js_out *out, const struct ledger *ledger)
+{
+	put_signed(out, "stat_residual_bytes", ledger->stat_residual_bytes);
+	js_out_key(out, "stat_tolerance_bytes");
+	js_out_u64(out, ledger->stat_tolerance_bytes);
+	js_out_key(out, "torn");
+	js_out_bool(out, ledger->torn);
+	put_signed(out, "residual_bytes", ledger->residual_bytes);
+	put_qty(out, "native_pool_bytes", ledger->native_pool_bytes);
+	put_signed(out, "pool_minus_claims_bytes", ledger->pool_minus_claims_bytes);
+	put_qty(out, "floor_bytes", ledger->floor_bytes);
+	put_signed(out, "freeboard_bytes", ledger->freeboard_bytes);
+	put_text(out, "freeboard_level", ledger->freeboard_level == FREEBOARD_UNREAD ? NULL : freeboard_level_names[ledger->freeboard_level]);
+	put_signed(out, "throttle_room_bytes", ledger->throttle_room_bytes);
+	put_qty(out, "swap_room_bytes", ledger->swap_room_bytes);
+	put_qty(out, "expected_demand_bytes", ledger->expected.bytes);
+	put_demand(out, "expected_demand_parts", &ledger->expected);
+	put_qty(out, "legal_demand_bytes", ledger->legal.bytes);
+	put_demand(out, "legal_demand_parts", &ledger->legal);
+}
+
+static void put_strings(struct js_out *out, const char *key, const char *first, size_t stride, size_t n)
+{
+	js_out_key(out, key);
+	js_out_array(out);
+	for (size_t i = 0; i < n; i++)
+		js_out_text(out, first + i * stride);
+	js_out_array_end(out);
+}
+
+static void put_finding(struct js_out *out, const struct finding *f)
+{
+	js_out_object(out);
+	put_text(out, "rule", f->rule);
+	put_text(out, "severity", severity_names[f->severity]);
+	put_text(out, "title", f->title);
+	put_text(out, "observation", f->observation);
+	put_text(out, "owner", f->owner >= 0 ? owner_table[f->owner].name : NULL);
+	put_strings(out, "competing_causes", f->competing_causes[0], sizeof f->competing_causes[0], f->n_causes);
+	js_out_key(out, "effective_settings");
+	js_out_array(out);
+	for (size_t i = 0; i < f->n_settings; i++) {
+		js_out_object(out);
+		put_text(out, "key", f->effective_settings[i].key);
+		put_text(out, "value", f->effective_settings[i].value);
+		put_text(out, "where", f->effective_settings[i].where);
+		js_out_object_end(out);
+	}
+	js_out_array_end(out);
+	put_text(out, "change", f->change);
+	put_strings(out, "validate", f->validate[0], sizeof f->validate[0], f->n_validate);
+	js_out_key(out, "evidence");
+	js_out_object(out);
+	for (size_t i = 0; i < f->n_evidence; i++) {
+		js_out_key(out, f->evidence[i].name);
+		js_out_i64(out, f->evidence[i].value);
+	}
+	js_out_object_end(out);
+	put_strings(out, "missing", f->missing[0], sizeof f->missing[0], f->n_missing);
+	js_out_object_end(out);
+}
+
+static void put_verdict(struct js_out *out, const struct verdict *verdict)
+{
+	js_out_key(out, "findings");
+	js_out_array(out);
+	for (size_t i = 0; i < verdict->n_findings; i++)
+		put_finding(out, &verdict->findings[i]);
+	js_out_array_end(out);
+	js_out_key(out, "inconclusive");
+	js_out_array(out);
+	for (size_t i = 0; i < verdict->n_inconclusive; i++) {
+		const struct inconclusive *open = &verdict->inconclusive[i];
+		js_out_object(out);
+		put_text(out, "rule", open->rule);
+		put_strings(out, "missing", open->missing[0], sizeof open->missing[0], open->n_missing);
+		js_out_object_end(out);
+	}
+	js_out_array_end(out);
+}
+
+static void put_access(struct js_out *out, const struct snapshot *s)
+{
+	js_out_key(out, "access");
+	js_out_object(out);
+	put_text(out, "level", access_level_names[s->access]);
+	put_text(out, "cgroup", cgroup_kind_names[s->cgroup.kind]);
+	js_out_key(out, "reasons");
+	js_out_array(out);
+	for (size_t i = 0; i < s->n_gaps; i++) {
+		js_out_object(out);
+		put_text(out, "what", s->gaps[i].what);
+		put_text(out, "kind", s->gaps[i].kind >= 0 && s->gaps[i].kind < ERR_KIND_COUNT ? err_kind_names[s->gaps[i].kind] : NULL);
+		put_text(out, "reason", s->gaps[i].reason);
+		js_out_object_end(out);
+	}
+	js_out_array_end(out);
+	js_out_object_end(out);
+}
+
+int report_json(const struct snapshot *snapshot, const struct ledger *ledger, const struct verdict *verdict, struct buf *buf, struct err *err)
+{
+	static const char *const limit_states[] = { "unread", "none", "set" };
+	struct js_out out;
+	js_out_start(&out, buf, 2);
+	js_out_object(&out);
+	put_text(&out, "schema", "bankfull.report.v1");
+	js_out_key(&out, "taken_ms");
+	js_out_i64(&out, snapshot->taken.ms);
+	put_target(&out, snapshot);
+	put_limit(&out, "limit_bytes", ledger->limit);
+	put_text(&out, "limit_state", ledger->limit_told ? "told" : limit_states[ledger->limit.kind]);
+	put_charge(&out, snapshot);
+	put_ledger(&out, ledger);
+	put_budgets(&out, ledger);
+	put_figures(&out, ledger);
+	put_verdict(&out, verdict);
+	put_access(&out, snapshot);
+	js_out_object_end(&out);
+	int rc = js_out_end(&out, err);
+	if (rc == 0 && !buf_putc(buf, '\n'))
+		rc = err_set(err, ERR_NOMEM, "no memory for the report");
+	return rc;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/esc.h"
+#include "base/units.h"
+#include "cli/report.h"
+
+enum { COLUMNS = 100, BAR_WIDTH = 16, OWNER_WIDTH = 22, NOTE_MAX = 160 };
+
+struct paint {
+	struct buf *out;
+	bool color;
+};
+
+enum tone { TONE_PLAIN, TONE_BOLD, TONE_DIM, TONE_RED, TONE_YELLOW, TONE_GREEN };
+
+static void tone(struct paint *p, enum tone tone)
+{
+	static const char *const codes[] = { "\033[0m", "\033[1m", "\033[2m", "\033[31m", "\033[33m", "\033[32m" };
+	if (p->color)
+		(void)buf_puts(p->out, codes[tone]);
+}
+
+static void text_in(struct paint *p, enum tone t, const char *text)
+{
+	tone(p, t);
+	(void)esc_add(p->out, str_of(text));
+	tone(p, TONE_PLAIN);
+}
+
+/* Words of `text` in lines of at most COLUMNS, each after `indent` blanks; the first starts at `at`. */
+static void wrapped(struct paint *p, unsigned indent, unsigned at, const char *text)
+{
+	char shown[2 * FINDING_TEXT_CAP];
+	struct str rest = str_of(esc_copy(shown, sizeof shown, str_of(text))), word;
+	unsigned column = at;
+	bool first = true;
+	while (str_split(&rest, ' ', &word)) {
+		if (word.len == 0)
+			continue;
+		if (!first && column + 1 + word.len > COLUMNS) {
+			(void)buf_printf(p->out, "\n%*s", (int)indent, "");
+			column = indent;
+			first = true;
+		}
+		if (!first) {
+			(void)buf_putc(p->out, ' ');
+			column++;
+		}
+		(void)buf_add(p->out, word);
+		column += (unsigned)word.len;
+		first = false;
+	}
+	(void)buf_putc(p->out, '\n');
+}
+
+static const char *size_or(char dest[UNITS_TEXT_CAP], struct qty qty, const char *otherwise)
+{
+	return qty_known(qty) ? units_format(dest, qty.bytes) : otherwise;
+}
+
+static void head(struct paint *p, const struct snapshot *s)
+{
+	char line[512], shown[512];
+	(void)snprintf(line, sizeof line, "pid %d  %s%s%s  JDK %s  %s  %s", s->process.pid, engine_names[s->engine.kind], s->engine.version[0] ? " " : "",
+	               s->engine.version, s->jdk[0] ? s->jdk : "unread", jvm_gc_names[s->gc], allocator_names[s->allocator]);
+	text_in(p, TONE_BOLD, esc_copy(shown, sizeof shown, str_of(line)));
+	(void)buf_putc(p->out, '\n');
+	if (s->container_id[0])
+		(void)buf_printf(p->out, "container %.12s\n", s->container_id);
+}
+
+static void room(struct paint *p, const struct snapshot *s, const struct ledger *l)
+{
+	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], c[UNITS_TEXT_CAP], d[UNITS_TEXT_CAP];
+	const char *limit = l->limit.kind == LIMIT_SET ? units_format(a, l->limit.bytes) : l->limit.kind == LIMIT_NONE ? "none" : "unread";
+	(void)buf_printf(p->out, "\nlimit %s%s   charged %s   floor %s   ", limit, l->limit_told ? " (told)" : "", size_or(b, l->charge_bytes, "unread"),
+	                 size_or(c, l->floor_bytes, "unread"));
+	if (l->freeboard_bytes.known) {
+		bool low = l->limit.kind == LIMIT_SET && l->freeboard_bytes.bytes < (int64_t)(l->limit.bytes / 10);
+		char line[96];
+		(void)snprintf(line, sizeof line, "freeboard %s%s", units_format_signed(d, l->freeboard_bytes.bytes),
+		               l->freeboard_level == FREEBOARD_PROCESSES ? " at most" : "");
+		text_in(p, low ? TONE_RED : TONE_GREEN, line);
+	} else {
+		(void)buf_puts(p->out, "freeboard unread");
+	}
+	(void)buf_printf(p->out, "\nexpected demand %s   legal demand %s%s\n", size_or(a, l->expected.bytes, "unread"),
+	                 size_or(b, l->legal.bytes, "unbounded"), l->torn ? "   (the charge moved while it was read)" : "");
+	if (s->cgroup.high.kind == LIMIT_SET && l->throttle_room_bytes.known)
+		(void)buf_printf(p->out, "memory.high %s, throttles in %s\n", units_format(a, s->cgroup.high.bytes), units_format_signed(b, l->throttle_room_bytes.bytes));
+}
+
+/* actual against budget: full at the budget, '!' past it. */
+static void bar(struct paint *p, uint64_t actual, uint64_t budget)
+{
+	unsigned filled = budget ? (unsigned)((double)actual / (double)budget * BAR_WIDTH + 0.5) : 0;
+	bool over = actual > budget;
+	if (filled > BAR_WIDTH)
+		filled = BAR_WIDTH;
+	(void)buf_putc(p->out, '[');
+	tone(p, over ? TONE_RED : filled > BAR_WIDTH * 9 / 10 ? TONE_YELLOW : TONE_GREEN);
+	for (unsigned i = 0; i < BAR_WIDTH; i++)
+		(void)buf_putc(p->out, i < filled ? (over && i + 1 == filled ? '!' : '#') : '.');
+	tone(p, TONE_PLAIN);
+	(void)buf_printf(p->out, "] %3.0f%%", budget ? (double)actual / (double)budget * 100 : 0.0);
+}
+
+static void budgets(struct paint *p, const struct ledger *l)
+{
+	if (l->n_budgets == 0)
+		return;
+	text_in(p, TONE_BOLD, "\nBUDGET             SET ASIDE      RESIDENT                          ENFORCED BY");
+	(void)buf_putc(p->out, '\n');
+	for (size_t i = 0; i < l->n_budgets; i++) {
+		const struct ledger_budget *b = &l->budgets[i];
+		char set[UNITS_TEXT_CAP], actual[UNITS_TEXT_CAP];
+		(void)buf_printf(p->out, "%-14s %13s %13s  ", b->name, units_format(set, b->budget_bytes), size_or(actual, b->actual_bytes, "unread"));
+		if (qty_known(b->actual_bytes))
+			bar(p, b->actual_bytes.bytes, b->budget_bytes);
+		else
+			(void)buf_printf(p->out, "%*s", BAR_WIDTH + 7, "");
+		(void)buf_printf(p->out, "  %s\n", b->enforced_by ? b->enforced_by : "nothing");
+	}
+}
+
+static void ledger_line(struct paint *p, const struct ledger_line *line)
+{
+	char size[UNITS_TEXT_CAP], bound[UNITS_TEXT_CAP], budget[UNITS_TEXT_CAP];
+	bool dim = !qty_known(line->bytes);
+	tone(p, dim ? TONE_DIM : TONE_PLAIN);
+	(void)buf_printf(p->out, "  %-*s %10s  %-8s %10s %10s  ", OWNER_WIDTH, owner_table[line->owner].name, size_or(size, line->bytes, "unread"),
+	                 qty_known(line->bytes) ? qty_state_names[line->bytes.state] : "", size_or(budget, line->budget_bytes, ""),
+	                 line->bound.kind == LIMIT_SET ? units_format(bound, line->bound.bytes) : line->bound.kind == LIMIT_NONE ? "none" : "");
+	/* The note goes on below its own column. */
+	const unsigned at = 2 + OWNER_WIDTH + 1 + 10 + 2 + 8 + 1 + 10 + 1 + 10 + 2;
+	char note[LEDGER_NOTE_CAP];
+	str_copy(note, sizeof note, str_of(line->note));
+	wrapped(p, at, at, note);
+	tone(p, TONE_PLAIN);
+}
+
+static void ledger_groups(struct paint *p, const struct ledger *l)
+{
+	text_in(p, TONE_BOLD, "\nOWNER                      RESIDENT  STATE        BUDGET      BOUND  NOTE");
+	(void)buf_putc(p->out, '\n');
+	for (int group = 0; group < GROUP_COUNT; group++) {
+		const struct ledger_group_sum *sum = &l->groups[group];
+		char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP];
+		bool any = false;
+		for (int owner = 0; owner < OWNER_COUNT; owner++)
+			any |= l->listed[owner] && owner_table[owner].group == (enum ledger_group)group;
+		if (!any)
+			continue;
+		tone(p, TONE_BOLD);
+		(void)buf_printf(p->out, "%-*s %10s", OWNER_WIDTH + 2, ledger_group_names[group], size_or(a, sum->owners_bytes, "unread"));
+		tone(p, TONE_PLAIN);
+		if (qty_known(sum->counter_bytes) && qty_known(sum->owners_bytes)) {
+			(void)buf_printf(p->out, "  counted %s: ", units_format(b, sum->counter_bytes.bytes));
+			text_in(p, sum->closed ? TONE_GREEN : TONE_RED, sum->closed ? "closed" : "NOT closed");
+		}
+		(void)buf_putc(p->out, '\n');
+		for (int owner = 0; owner < OWNER_COUNT; owner++)
+			if (l->listed[owner] && owner_table[owner].group == (enum ledger_group)group && (!qty_known(l->lines[owner].bytes) || l->lines[owner].bytes.bytes || l->lines[owner].note[0]))
+				ledger_line(p, &l->lines[owner]);
+	}
+	char r[UNITS_TEXT_CAP], t[UNITS_TEXT_CAP];
+	if (l->residual_bytes.known) {
+		(void)buf_printf(p->out, "%-*s %10s  charge less owners", OWNER_WIDTH + 2, "residual", units_format_signed(r, l->residual_bytes.bytes));
+		if (l->stat_residual_bytes.known)
+			(void)buf_printf(p->out, "; the kernel's own: %s (tolerance %s)", units_format_signed(r, l->stat_residual_bytes.bytes), units_format(t, l->stat_tolerance_bytes));
+		(void)buf_putc(p->out, '\n');
+	}
+}
+
+static void list(struct paint *p, const char *title, const char *first, size_t stride, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		(void)buf_printf(p->out, "  %-9s ", i == 0 ? title : "");
+		wrapped(p, 12, 12, first + i * stride);
+	}
+}
+
+static void finding(struct paint *p, const struct finding *f)
+{
+	char line[256];
+	(void)buf_putc(p->out, '\n');
+	(void)snprintf(line, sizeof line, "%s  %s", severity_names[f->severity], f->rule);
+	text_in(p, f->severity >= SEVERITY_CRITICAL ? TONE_RED : f->severity >= SEVERITY_WARNING ? TONE_YELLOW : TONE_BOLD, line);
+	(void)buf_puts(p->out, ": ");
+	wrapped(p, 2, (unsigned)strlen(line) + 2, f->title);
+	list(p, "seen", f->observation, 0, 1);
+	if (f->severity < SEVERITY_WARNING) {
+		list(p, "change", f->change, 0, f->change[0] != 0);
+		return;
+	}
+	list(p, "or", f->competing_causes[0], sizeof f->competing_causes[0], f->n_causes);
+	for (size_t i = 0; i < f->n_settings; i++) {
+		char setting[240];
+		(void)snprintf(setting, sizeof setting, "%s = %s  (%s)", f->effective_settings[i].key, f->effective_settings[i].value, f->effective_settings[i].where);
+		list(p, i == 0 ? "setting" : "", setting, 0, 1);
+	}
+	list(p, "change", f->change, 0, f->change[0] != 0);
+	list(p, "validate", f->validate[0], sizeof f->validate[0], f->n_validate);
+	list(p, "missing", f->missing[0], sizeof f->missing[0], f->n_missing);
+}
+
+int report_table(const struct snapshot *snapshot, const struct ledger *ledger, const struct verdict *verdict, bool color, struct buf *out, struct err *err)
+{
+	struct paint p = { out, color };
+	head(&p, snapshot);
+	room(&p, snapshot, ledger);
+	budgets(&p, ledger);
+	ledger_groups(&p, ledger);
+	for (size_t i = 0; i < verdict->n_findings; i++)
+		finding(&p, &verdict->findings[i]);
+	for (size_t i = 0; i < verdict->n_inconclusive; i++) {
+		const struct inconclusive *open = &verdict->inconclusive[i];
+		(void)buf_printf(out, "\ninconclusive  %s\n", open->rule);
+		list(&p, "missing", open->missing[0], sizeof open->missing[0], open->n_missing);
+	}
+	return buf_failed(out) ? err_set(err, ERR_NOMEM, "no memory for the report") : 0;
+}

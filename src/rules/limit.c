@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about the container's limit: room left, room wanted, room planned. */
+#include <stdio.h>
+
+#include "rules/all.h"
+#include "rules/text.h"
+
+enum { MIB = 1 << 20, ROUND_BYTES = 64 * MIB };
+
+static const char no_limit[] = "memory limit: none in memory.max and none told (--limit SIZE)";
+
+static uint64_t share_bp(uint64_t bytes, uint32_t bp)
+{
+	/* Divide first: bytes may be near u64's end. */
+	return bytes / 10000 * bp + bytes % 10000 * bp / 10000;
+}
+
+static uint64_t round_up(uint64_t bytes)
+{
+	return bytes > UINT64_MAX - ROUND_BYTES ? bytes : (bytes + ROUND_BYTES - 1) / ROUND_BYTES * ROUND_BYTES;
+}
+
+/* What to change to give the container more room, in the words of who runs it. */
+static void change_limit(const struct rule_input *input, struct finding *finding, uint64_t wanted)
+{
+	char now[UNITS_TEXT_CAP], then[UNITS_TEXT_CAP];
+	const struct flink_budget *flink = &input->snapshot->engine.flink;
+	uint64_t limit = input->ledger->limit.bytes;
+	uint64_t mib = round_up(wanted) / MIB;
+	(void)units_format(now, limit);
+	(void)units_format(then, mib * MIB);
+	if (!qty_known(flink->process_bytes)) {
+		finding_change(finding, "raise the container's memory limit from %s to %s (%lluMi), leaving -Xmx as it is", now, then, (unsigned long long)mib);
+		return;
+	}
+	/* A larger process size would be shared out by fractions: only overhead grows when it alone is pinned. */
+	const char *role = input->snapshot->engine.kind == ENGINE_FLINK_JOBMANAGER ? "jobmanager" : "taskmanager";
+	finding_change(finding,
+	               "raise the container's memory limit from %s to %s (%lluMi) without giving Flink more to share out: leave "
+	               "%s.memory.process.size and set kubernetes.%s.memory.limit-factor to %.2f",
+	               now, then, (unsigned long long)mib, role, role,
+	               (double)mib * MIB / (double)(flink->process_bytes.bytes ? flink->process_bytes.bytes : 1));
+}
+
+/*
+ * Who to name: the owner that fills most of a budget that is overrun, else the largest. Page cache is never blamed:
+ * it is not in the floor.
+ */
+static int blamed_owner(const struct ledger *ledger)
+{
+	int64_t worst = 0;
+	uint64_t owners = 0;
+	for (size_t i = 0; i < ledger->n_budgets; i++) {
+		const struct ledger_budget *budget = &ledger->budgets[i];
+		if (!qty_known(budget->actual_bytes) || budget->actual_bytes.bytes <= budget->budget_bytes)
+			continue;
+		int64_t over = (int64_t)(budget->actual_bytes.bytes - budget->budget_bytes);
+		if (over > worst) {
+			worst = over;
+			owners = budget->owners;
+		}
+	}
+	if (!owners)
+		return largest_owner(ledger);
+	int best = -1;
+	for (int owner = 0; owner < OWNER_COUNT; owner++)
+		if ((owners >> owner & 1) && ledger->listed[owner] && qty_known(ledger->lines[owner].bytes) &&
+		    (best < 0 || ledger->lines[owner].bytes.bytes > ledger->lines[best].bytes.bytes))
+			best = owner;
+	return best;
+}
+
+enum rule_answer rule_freeboard_low(const struct rule_input *input, struct finding *finding)
+{
+	const struct ledger *ledger = input->ledger;
+	const struct thresholds *t = input->thresholds;
+	if (ledger->limit.kind != LIMIT_SET)
+		finding_missing(finding, "%s", no_limit);
+	if (!qty_known(ledger->floor_bytes))
+		finding_missing(finding, "floor: neither memory.stat nor smaps could be read");
+	if (finding->n_missing)
+		return RULE_INCONCLUSIVE;
+	uint64_t limit = ledger->limit.bytes, warning = share_bp(limit, t->freeboard_warning_bp), critical = share_bp(limit, t->freeboard_critical_bp);
+	if (warning > t->freeboard_warning_max_bytes)
+		warning = t->freeboard_warning_max_bytes;
+	int64_t freeboard = ledger->freeboard_bytes.bytes;
+	if (freeboard >= (int64_t)warning)
+		return RULE_SILENT;
+	char room[UNITS_TEXT_CAP], of[UNITS_TEXT_CAP], floor[UNITS_TEXT_CAP], owner[64];
+	finding->severity = freeboard < (int64_t)(critical < warning ? critical : warning) ? SEVERITY_CRITICAL : SEVERITY_WARNING;
+	finding->owner = blamed_owner(ledger);
+	finding_title(finding, "%s left below the limit of %s", units_format_signed(room, freeboard), units_format(of, limit));
+	finding_observation(finding, "The kernel cannot reclaim %s of %s; the container can grow %s more before it is killed.", units_format(floor, ledger->floor_bytes.bytes),
+	                    units_format(of, limit), units_format_signed(room, freeboard));
+	if (finding->owner >= 0)
+		finding_observation(finding, "First to look at: %s.", owner_text(owner, ledger, finding->owner));
+	if (ledger->freeboard_level == FREEBOARD_PROCESSES)
+		finding_observation(finding, "Without the container's cgroup this is an upper bound: other processes and kernel memory are not in it.");
+	finding_cause(finding, "the limit is too small for what is configured: then expected demand is above it too");
+	finding_cause(finding, "one owner outgrew its budget: then its line stands above its budget and goes on growing between two reports");
+	finding_cause(finding, "a passing peak (checkpoint, restore, restart): then the floor falls again within minutes");
+	finding_setting_bytes(finding, "memory.max", limit, ledger->limit_told ? "--limit" : "cgroup");
+	finding_setting(finding, input->snapshot, "-Xmx");
+	finding_figure(finding, "limit_bytes", (int64_t)limit);
+	finding_figure(finding, "floor_bytes", (int64_t)ledger->floor_bytes.bytes);
+	finding_figure(finding, "freeboard_bytes", freeboard);
+	finding_figure(finding, "warning_below_bytes", (int64_t)warning);
+	change_limit(input, finding, ledger->floor_bytes.bytes + warning + warning / 4);
+	finding_validate(finding, "steady: freeboard stays above %s over several checkpoint intervals", units_format(room, warning));
+	finding_validate(finding, "failure: the same while one TaskManager or instance is killed and its state is restored");
+	return RULE_FIRED;
+}
+
+/* The part of the expectation with most still to come. */
+static const struct demand_part *largest_growth(const struct ledger *ledger, const struct demand *demand, uint64_t *ret_growth)
+{
+	const struct demand_part *best = NULL;
+	*ret_growth = 0;
+	for (size_t i = 0; i < demand->n_parts; i++) {
+		uint64_t resident = 0;
+		if (i == 0)
+			resident = qty_or(ledger->lines[OWNER_JAVA_HEAP].bytes, 0) + qty_or(ledger->lines[OWNER_ZGC_HEAP].bytes, 0);
+		else if (i == 3)
+			resident = qty_or(ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bytes, 0) + qty_or(ledger->lines[OWNER_ROCKSDB_MEMTABLES].bytes, 0) +
+			           qty_or(ledger->lines[OWNER_ROCKSDB_TABLE_READERS].bytes, 0);
+		else
+			resident = demand->parts[i].bytes;
+		uint64_t growth = demand->parts[i].bytes > resident ? demand->parts[i].bytes - resident : 0;
+		if (!best || growth > *ret_growth) {
+			best = &demand->parts[i];
+			*ret_growth = growth;
+		}
+	}
+	return best;
+}
+
+enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct finding *finding)
+{
+	const struct ledger *ledger = input->ledger;
+	if (ledger->limit.kind != LIMIT_SET)
+		finding_missing(finding, "%s", no_limit);
+	if (!qty_known(ledger->expected.bytes))
+		finding_missing(finding, "expected demand: %s unread", ledger->expected.missing ? ledger->expected.missing : "smaps of a JVM");
+	if (finding->n_missing)
+		return RULE_INCONCLUSIVE;
+	uint64_t limit = ledger->limit.bytes, expected = ledger->expected.bytes.bytes;
+	if (expected <= limit + share_bp(limit, input->thresholds->demand_over_bp))
+		return RULE_SILENT;
+	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], c[UNITS_TEXT_CAP];
+	uint64_t growth;
+	const struct demand_part *part = largest_growth(ledger, &ledger->expected, &growth);
+	finding->severity = SEVERITY_WARNING;
+	finding->owner = part == &ledger->expected.parts[0] ? (ledger->listed[OWNER_ZGC_HEAP] ? OWNER_ZGC_HEAP : OWNER_JAVA_HEAP)
+	                 : part == &ledger->expected.parts[3] ? OWNER_ROCKSDB_BLOCK_CACHE : largest_owner(ledger);
+	finding_title(finding, "expected demand %s over a limit of %s", units_format(a, expected), units_format(b, limit));
+	finding_observation(finding, "Configured to take %s in all, %s more than the limit.", units_format(a, expected), units_format(b, expected - limit));
+	for (size_t i = 0; i < ledger->expected.n_parts; i++)
+		if (ledger->expected.parts[i].bytes)
+			finding_observation(finding, "%s %s%s", ledger->expected.parts[i].what, units_format(c, ledger->expected.parts[i].bytes),
+			                    i + 1 < ledger->expected.n_parts ? ";" : ".");
+	if (growth && part)
+		finding_observation(finding, "Most still to come: %s, %s.", part->what, units_format(c, growth));
+	finding_cause(finding, "the limit was set to the heap or to Flink's process size without what lives outside it: compare limit and parts");
+	finding_cause(finding, "\"everything else\" is unusually large: then its lines, not the settings, are the matter");
+	finding_setting_bytes(finding, "memory.max", limit, ledger->limit_told ? "--limit" : "cgroup");
+	finding_setting(finding, input->snapshot, "-Xmx");
+	finding_setting(finding, input->snapshot, "-XX:MaxDirectMemorySize");
+	finding_setting(finding, input->snapshot, "taskmanager.memory.managed.size");
+	finding_figure(finding, "limit_bytes", (int64_t)limit);
+	finding_figure(finding, "expected_demand_bytes", (int64_t)expected);
+	change_limit(input, finding, expected + expected / 20);
+	finding_validate(finding, "steady: expected demand is below the limit in a report taken under full load");
+	finding_validate(finding, "restore: freeboard stays positive while state is restored from a savepoint");
+	return RULE_FIRED;
+}
+
+enum rule_answer rule_limit_below_process_size(const struct rule_input *input, struct finding *finding)
+{
+	const struct snapshot *snapshot = input->snapshot;
+	const struct ledger *ledger = input->ledger;
+	if (snapshot->engine.kind != ENGINE_FLINK_TASKMANAGER && snapshot->engine.kind != ENGINE_FLINK_JOBMANAGER)
+		return RULE_SILENT; /* nobody else plans a process size */
+	if (ledger->limit.kind != LIMIT_SET)
+		finding_missing(finding, "%s", no_limit);
+	if (!qty_known(snapshot->engine.flink.process_bytes))
+		finding_missing(finding, "Flink's budget: its -D options on the command line, or the configuration (--flink-conf FILE)");
+	if (finding->n_missing)
+		return RULE_INCONCLUSIVE;
+	uint64_t limit = ledger->limit.bytes, process = snapshot->engine.flink.process_bytes.bytes;
+	if (process <= limit + input->thresholds->process_size_slack_bytes)
+		return RULE_SILENT;
+	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], c[UNITS_TEXT_CAP];
+	const char *role = snapshot->engine.kind == ENGINE_FLINK_JOBMANAGER ? "jobmanager" : "taskmanager";
+	finding->severity = SEVERITY_WARNING;
+	finding_title(finding, "limit %s below Flink's process size %s", units_format(a, limit), units_format(b, process));
+	finding_observation(finding, "Flink shares out %s, the container may take %s: %s of the plan are not there.", units_format(b, process), units_format(a, limit),
+	                    units_format(c, process - limit));
+	if (limit % 1000000 == 0 && limit % (1 << 20) != 0)
+		finding_observation(finding, "The limit is a round decimal number: Kubernetes reads 4G as 4,000,000,000, Flink reads 4g as 4,294,967,296.");
+	finding_cause(finding, "Kubernetes' decimal G or M against Flink's binary g or m: the limit is then a multiple of 1,000,000");
+	finding_cause(finding, "kubernetes.%s.memory.limit-factor below 1, or a limit written by hand beside Flink's setting", role);
+	finding_cause(finding, "the pod was resized after the process had started: then memory.max changed and the command line did not");
+	finding_setting_bytes(finding, "memory.max", limit, ledger->limit_told ? "--limit" : "cgroup");
+	char key[64];
+	(void)snprintf(key, sizeof key, "%s.memory.process.size", role);
+	finding_setting_bytes(finding, key, process, "sum of the parts on the command line");
+	finding_figure(finding, "limit_bytes", (int64_t)limit);
+	finding_figure(finding, "process_size_bytes", (int64_t)process);
+	finding_change(finding, "set %s.memory.process.size to %llum, what the limit really is", role, (unsigned long long)(limit >> 20));
+	finding_validate(finding, "steady: after a restart the report's budgets sum up to no more than the limit");
+	finding_validate(finding, "restore: the smaller heap and managed memory still carry a restore from the last savepoint");
+	return RULE_FIRED;
+}
