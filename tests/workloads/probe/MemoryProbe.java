@@ -1,3 +1,4 @@
+import bankfull.workload.Leak;
 import bankfull.workload.NativeMemory;
 import bankfull.workload.Truth;
 import java.lang.reflect.Field;
@@ -16,7 +17,7 @@ public final class MemoryProbe {
     private static final String USAGE = """
             usage: MemoryProbe [--heap-mib N] [--direct-mib N] [--direct-chunk-kib 1024] [--unsafe-mib N] [--threads N]
                 [--malloc-mib N] [--malloc-block 8000] [--malloc-threads 2] [--classes N] [--keep-every 0]
-                [--seconds 60] [--library libbankfullprobe.so] [--dir DIR]""";
+                [--leak-kib-per-s N] [--leak-max-mib 1024] [--seconds 60] [--library libbankfullprobe.so] [--dir DIR]""";
 
     private long heapMib;
     private long directMib;
@@ -28,6 +29,8 @@ public final class MemoryProbe {
     private long mallocThreads = 2;
     private long classes;
     private long keepEvery;
+    private long leakKibPerSecond;
+    private long leakMaxMib = 1024;
     private long seconds = 60;
     private String library;
     private String dir;
@@ -44,6 +47,7 @@ public final class MemoryProbe {
         }
         System.out.println("READY " + Truth.line("probe", "ready"));
         System.out.flush();
+        Leak.start(probe.leakKibPerSecond, probe.leakMaxMib);
         probe.waitForTheEnd();
     }
 
@@ -64,6 +68,8 @@ public final class MemoryProbe {
                 case "--malloc-threads" -> mallocThreads = number(value);
                 case "--classes" -> classes = number(value);
                 case "--keep-every" -> keepEvery = number(value);
+                case "--leak-kib-per-s" -> leakKibPerSecond = number(value);
+                case "--leak-max-mib" -> leakMaxMib = number(value);
                 case "--seconds" -> seconds = number(value);
                 case "--library" -> library = value;
                 case "--dir" -> dir = value;

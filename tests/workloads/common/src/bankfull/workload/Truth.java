@@ -45,10 +45,10 @@ public final class Truth {
 
     private Truth() {}
 
-    /** Starts the watcher; a second call does nothing. `onClose` may be null: then DIR/close is left to someone else. */
-    public static synchronized void start(String name, String directory, String library, long readyBytes, Runnable onClose) {
+    /** Starts the watcher; false if it ran already. `onClose` may be null: then DIR/close is left to someone else. */
+    public static synchronized boolean start(String name, String directory, String library, long readyBytes, Runnable onClose) {
         if (dir != null) {
-            return;
+            return false;
         }
         NativeMemory.load(library);
         workload = name;
@@ -57,6 +57,7 @@ public final class Truth {
         Thread watcher = new Thread(() -> watch(readyBytes), "truth");
         watcher.setDaemon(true);
         watcher.start();
+        return true;
     }
 
     public static void add(String name, Store store) {
@@ -193,9 +194,9 @@ public final class Truth {
         Map<String, Map<String, Object>> each = new TreeMap<>();
         Map<Object, Long> caches = new LinkedHashMap<>();
         Map<Object, Long> capacities = new LinkedHashMap<>();
+        Map<Object, Long> pinned = new LinkedHashMap<>();
         long memtables = 0;
         long readers = 0;
-        long pinned = 0;
         boolean charged = false;
         synchronized (STORES) {
             for (Map.Entry<String, Store> e : STORES.entrySet()) {
@@ -224,22 +225,26 @@ public final class Truth {
                 capacities.merge(cache, number(figures, "block-cache-capacity"), Math::max);
                 memtables += number(figures, "size-all-mem-tables");
                 readers += number(figures, "estimate-table-readers-mem");
-                pinned += number(figures, "block-cache-pinned-usage");
+                pinned.merge(cache, number(figures, "block-cache-pinned-usage"), Math::max);
                 charged |= Boolean.TRUE.equals(figures.get("memtables-charged-to-cache"));
             }
         }
         out.put("stores", each);
         if (!caches.isEmpty()) {
-            long usage = caches.values().stream().mapToLong(Long::longValue).sum();
+            long usage = sum(caches);
             out.put("store_caches", (long) caches.size());
-            out.put("store_cache_capacity", capacities.values().stream().mapToLong(Long::longValue).sum());
+            out.put("store_cache_capacity", sum(capacities));
             out.put("store_cache_usage", usage);
-            out.put("store_cache_pinned_sum", pinned);
+            out.put("store_cache_pinned", sum(pinned));
             out.put("store_memtables", memtables);
             out.put("store_table_readers", readers);
             out.put("store_memtables_charged_to_cache", charged);
             out.put("store_claim", usage + (charged ? 0 : memtables) + readers);
         }
+    }
+
+    private static long sum(Map<Object, Long> figures) {
+        return figures.values().stream().mapToLong(Long::longValue).sum();
     }
 
     private static long number(Map<String, Object> figures, String key) {

@@ -79,10 +79,13 @@ public final class GrowingState {
             name = "grow-" + subtask;
             direct = touch(Long.parseLong(options.getOrDefault("direct-mib", "0")));
             Truth.STATE_BYTES.set(0);
-            Truth.start("flink", options.get("dir"), options.get("library"),
-                    Long.parseLong(options.getOrDefault("ready-bytes", "0")), null);
+            if (Truth.start("flink", options.get("dir"), options.get("library"),
+                    Long.parseLong(options.getOrDefault("ready-bytes", "0")), null)) {
+                Leak.start(Long.parseLong(options.getOrDefault("leak-kib-per-s", "0")),
+                        Long.parseLong(options.getOrDefault("leak-max-mib", "1024")));
+            }
             boolean shared = !"0".equals(options.get("managed"));
-            RocksReader reader = RocksReader.of(last, shared, "slot");
+            RocksReader reader = RocksReader.of(last, shared, "slot-" + subtask);
             if (reader != null) {
                 Truth.add(name, reader);
             } else {

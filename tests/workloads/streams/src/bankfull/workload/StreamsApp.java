@@ -76,6 +76,8 @@ public final class StreamsApp {
         Truth.setStores(() -> stores(streams, bounded));
         Truth.start("streams-" + variant, options.get("dir"), options.get("library"),
                 Long.parseLong(options.getOrDefault("ready-bytes", "0")), close);
+        Leak.start(Long.parseLong(options.getOrDefault("leak-kib-per-s", "0")),
+                Long.parseLong(options.getOrDefault("leak-max-mib", "1024")));
         closed.await();
     }
 
