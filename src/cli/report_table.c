@@ -111,7 +111,8 @@ static void budgets(struct paint *p, const struct ledger *l)
 {
 	if (l->n_budgets == 0)
 		return;
-	text_in(p, TONE_BOLD, "\nBUDGET             SET ASIDE      RESIDENT                          ENFORCED BY");
+	(void)buf_putc(p->out, '\n');
+	text_in(p, TONE_BOLD, "BUDGET             SET ASIDE      RESIDENT                          ENFORCED BY");
 	(void)buf_putc(p->out, '\n');
 	for (size_t i = 0; i < l->n_budgets; i++) {
 		const struct ledger_budget *b = &l->budgets[i];
@@ -128,29 +129,56 @@ static void budgets(struct paint *p, const struct ledger *l)
 static void ledger_line(struct paint *p, const struct ledger_line *line)
 {
 	char size[UNITS_TEXT_CAP], bound[UNITS_TEXT_CAP], budget[UNITS_TEXT_CAP];
-	bool dim = !qty_known(line->bytes);
-	tone(p, dim ? TONE_DIM : TONE_PLAIN);
-	(void)buf_printf(p->out, "  %-*s %10s  %-8s %10s %10s  ", OWNER_WIDTH, owner_table[line->owner].name, size_or(size, line->bytes, "unread"),
-	                 qty_known(line->bytes) ? qty_state_names[line->bytes.state] : "", size_or(budget, line->budget_bytes, ""),
+	(void)buf_printf(p->out, "  %-*s %10s  %-8s %10s %10s  ", OWNER_WIDTH, owner_table[line->owner].name, units_format(size, line->bytes.bytes),
+	                 qty_state_names[line->bytes.state], size_or(budget, line->budget_bytes, ""),
 	                 line->bound.kind == LIMIT_SET ? units_format(bound, line->bound.bytes) : line->bound.kind == LIMIT_NONE ? "none" : "");
 	/* The note goes on below its own column. */
 	const unsigned at = 2 + OWNER_WIDTH + 1 + 10 + 2 + 8 + 1 + 10 + 1 + 10 + 2;
 	char note[LEDGER_NOTE_CAP];
 	str_copy(note, sizeof note, str_of(line->note));
 	wrapped(p, at, at, note);
-	tone(p, TONE_PLAIN);
+}
+
+static bool in_group(const struct ledger *l, int owner, int group)
+{
+	return l->listed[owner] && owner_table[owner].group == (enum ledger_group)group;
+}
+
+/* Unread lines of one group that are unread for one reason share one line: the reason is what matters about them. */
+static void unread_lines(struct paint *p, const struct ledger *l, int group)
+{
+	bool done[OWNER_COUNT] = { false };
+	for (int first = 0; first < OWNER_COUNT; first++) {
+		if (done[first] || !in_group(l, first, group) || qty_known(l->lines[first].bytes))
+			continue;
+		char line[FINDING_TEXT_CAP];
+		int used = snprintf(line, sizeof line, "%s", owner_table[first].name);
+		for (int owner = first + 1; owner < OWNER_COUNT && used < (int)sizeof line; owner++) {
+			if (!in_group(l, owner, group) || qty_known(l->lines[owner].bytes) || strcmp(l->lines[owner].note, l->lines[first].note) != 0)
+				continue;
+			done[owner] = true;
+			used += snprintf(line + used, sizeof line - (size_t)used, ", %s", owner_table[owner].name);
+		}
+		if (used < (int)sizeof line)
+			(void)snprintf(line + used, sizeof line - (size_t)used, ": %s", l->lines[first].note);
+		tone(p, TONE_DIM);
+		(void)buf_puts(p->out, "  unread  ");
+		wrapped(p, 10, 10, line);
+		tone(p, TONE_PLAIN);
+	}
 }
 
 static void ledger_groups(struct paint *p, const struct ledger *l)
 {
-	text_in(p, TONE_BOLD, "\nOWNER                      RESIDENT  STATE        BUDGET      BOUND  NOTE");
+	(void)buf_putc(p->out, '\n');
+	text_in(p, TONE_BOLD, "OWNER                      RESIDENT  STATE        BUDGET      BOUND  NOTE");
 	(void)buf_putc(p->out, '\n');
 	for (int group = 0; group < GROUP_COUNT; group++) {
 		const struct ledger_group_sum *sum = &l->groups[group];
 		char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP];
 		bool any = false;
 		for (int owner = 0; owner < OWNER_COUNT; owner++)
-			any |= l->listed[owner] && owner_table[owner].group == (enum ledger_group)group;
+			any |= in_group(l, owner, group);
 		if (!any)
 			continue;
 		tone(p, TONE_BOLD);
@@ -162,8 +190,9 @@ static void ledger_groups(struct paint *p, const struct ledger *l)
 		}
 		(void)buf_putc(p->out, '\n');
 		for (int owner = 0; owner < OWNER_COUNT; owner++)
-			if (l->listed[owner] && owner_table[owner].group == (enum ledger_group)group && (!qty_known(l->lines[owner].bytes) || l->lines[owner].bytes.bytes || l->lines[owner].note[0]))
+			if (in_group(l, owner, group) && qty_known(l->lines[owner].bytes) && (l->lines[owner].bytes.bytes || l->lines[owner].claim_bytes.bytes))
 				ledger_line(p, &l->lines[owner]);
+		unread_lines(p, l, group);
 	}
 	char r[UNITS_TEXT_CAP], t[UNITS_TEXT_CAP];
 	if (l->residual_bytes.known) {
