@@ -271,7 +271,11 @@ int attach_parse_reply(struct str reply, struct buf *out, struct err *err)
 {
 	struct str line;
 	uint64_t code;
-	if (str_index(reply, '\n') == reply.len || !str_line(&reply, &line) || !str_is_u64(line, &code))
+	if (str_index(reply, '\n') == reply.len || !str_line(&reply, &line))
+		return err_set(err, ERR_MALFORMED, "attach: the answer starts with no return code");
+	/* JNI_ERR is -1. */
+	bool negative = str_take(&line, STR("-"));
+	if (!str_is_u64(line, &code))
 		return err_set(err, ERR_MALFORMED, "attach: the answer starts with no return code");
 	if (code == 0) {
 		if (buf_add(out, reply))
@@ -288,5 +292,5 @@ int attach_parse_reply(struct str reply, struct buf *out, struct err *err)
 		(void)esc_copy(shown, sizeof shown, line);
 		break;
 	}
-	return err_set(err, ERR_UNSUPPORTED, "attach: the JVM refused (%" PRIu64 "): %s", code, shown);
+	return err_set(err, ERR_UNSUPPORTED, "attach: the JVM refused (%s%" PRIu64 "): %s", negative ? "-" : "", code, shown);
 }

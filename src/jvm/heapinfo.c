@@ -88,6 +88,21 @@ static int parse_shenandoah(struct jvm_heap *heap, struct str line, unsigned n, 
 	return 0;
 }
 
+/* "space 65536K,  79% used [lo, top, committed end)": how much is reserved stands nowhere. */
+static int parse_epsilon(struct jvm_heap *heap, struct str addresses, unsigned n, struct err *err)
+{
+	uint64_t at[4];
+	if (take_addresses(&addresses, at) != 3)
+		return bad(n, "no address range", err);
+	int rc = add_range(heap, at[0], at[2], n, err);
+	if (rc < 0)
+		return rc;
+	heap->used_bytes = qty_measured(at[1] - at[0]);
+	heap->committed_bytes = qty_measured(at[2] - at[0]);
+	heap->max_bytes = (struct qty){ 0 };
+	return 0;
+}
+
 /* "Metaspace used 83K, committed 320K, reserved 1114112K"; JDK 11 has a capacity between. */
 static int parse_metaspace(struct str line, struct qty ret[3], unsigned n, struct err *err)
 {
@@ -122,21 +137,15 @@ static enum jvm_gc gc_of(struct str line)
 /* Lines below the head of Shenandoah's and Epsilon's heap. */
 static int parse_below(struct jvm_heap *heap, struct str line, unsigned n, bool reserved_next, struct err *err)
 {
-	uint64_t at[4], bytes;
+	uint64_t at[4];
 	struct str rest = line;
 
 	if (heap->gc == GC_SHENANDOAH && reserved_next && str_take(&rest, STR("- ")))
 		return take_addresses(&rest, at) == 2 ? add_range(heap, at[0], at[1], n, err) : bad(n, "no address range", err);
 	if (heap->gc == GC_SHENANDOAH && str_has(line, STR(" max, ")) && str_ends(line, STR("used")))
 		return parse_shenandoah(heap, line, n, err);
-	if (heap->gc != GC_EPSILON)
-		return 0;
-	if (str_take(&rest, STR("- committed: ")) || str_take(&rest, STR("- [low_b, high_b]: "))) {
-		str_blanks(&rest);
-		if (str_starts(line, STR("- c")))
-			return take_size(&rest, &bytes) ? (heap->committed_bytes = qty_measured(bytes), 0) : bad(n, "no number", err);
-		return take_addresses(&rest, at) == 2 ? add_range(heap, at[0], at[1], n, err) : bad(n, "no address range", err);
-	}
+	if (heap->gc == GC_EPSILON && str_starts(line, STR("space ")))
+		return parse_epsilon(heap, str_skip(line, str_index(line, '[')), n, err);
 	return 0;
 }
 
