@@ -27,22 +27,21 @@ enum rocksdb_property {
 /* "block_cache_usage" or "block-cache-usage"; false if it is none we use. */
 bool rocksdb_property_find(struct str name, enum rocksdb_property *ret_property);
 
-/* Who reports. Views are copied. Absent parts are empty. */
+/* Who reports: label values as they stand. Absent parts are empty. */
 struct store_id {
-	struct str job, vertex, subtask; /* Flink */
-	struct str op, attempt;          /* Flink: operator id or name, attempt number */
-	struct str thread, task;         /* Streams */
-	struct str store;                /* state, column family or store name */
+	struct str job, vertex, subtask;     /* Flink */
+	struct str op_id, op_name, attempt;  /* Flink */
+	struct str task, thread;             /* Streams */
+	struct str store;                    /* state, column family or store name */
 };
 
 struct store {
-	struct store_id id;     /* offsets resolved by stores_finish(): views of the arena */
 	struct qty property[ROCKSDB_PROPERTY_COUNT];
-	uint32_t conflicts;     /* one bit a property */
-	uint32_t seen;          /* one bit a property, read or not */
+	uint16_t seen;          /* one bit a property: reported, readable or not */
+	uint16_t conflicts;     /* one bit a property: reported with two values */
 	bool labelled;          /* some part of the id was there */
-	size_t key_at, key_len; /* in the arena */
-	uint64_t hash;
+	uint32_t key_at, key_len; /* in the arena: the parts of the id in order, each ended by 0x1f */
+	uint32_t hash;
 };
 
 enum { STORES_MAX = 32768 };
@@ -50,10 +49,10 @@ enum { STORES_MAX = 32768 };
 struct stores {
 	struct store *items;
 	size_t n, room;
-	uint32_t *slots; /* open addressing */
+	uint32_t *slots; /* open addressing: index + 1 */
 	size_t n_slots;
 	struct buf arena;
-	bool full;
+	bool full;       /* more than STORES_MAX, or their names are too long: no sums */
 };
 
 void stores_done(struct stores *stores);
@@ -63,7 +62,11 @@ void stores_done(struct stores *stores);
 int stores_add(struct stores *stores, const struct store_id *id, enum rocksdb_property property, bool known, uint64_t value,
 	       struct err *err) __attribute__((warn_unused_result));
 
-/* Flink's or Streams' claim, by `state->kind`, budget and settings; fills state->rocksdb, and state->streams by the stores seen. */
-void stores_claim(struct stores *stores, struct engine_state *state, const char *what, struct engine_notes *notes);
+/*
+ * Flink's or Streams' claim, by `state->kind`, budget and settings: fills state->rocksdb, and state->streams by the stores seen.
+ * With no store nothing is set. A sum in which one store reports no number is unread.
+ */
+int stores_claim(struct stores *stores, struct engine_state *state, const char *what, struct engine_notes *notes, struct err *err)
+	__attribute__((warn_unused_result));
 
 #endif

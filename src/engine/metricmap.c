@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/metricmap.h"
+
+#include "engine/metrictable.h"
+
+/* FNV-1a over what tells one series of a gauge from another: its name and labels. */
+static uint64_t add_hash(uint64_t hash, struct str text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		hash = (hash ^ (unsigned char)text.ptr[i]) * 1099511628211u;
+	return (hash ^ 0xff) * 1099511628211u;
+}
+
+static uint64_t identity_of(const struct prom_sample *sample)
+{
+	/* Labels may come in any order: their hashes are added, not chained. */
+	uint64_t hash = add_hash(14695981039346656037u, sample->name);
+	for (size_t i = 0; i < sample->n_labels; i++)
+		if (sample->labels[i].value.len)
+			hash += add_hash(add_hash(14695981039346656037u, sample->labels[i].name), sample->labels[i].value);
+	return hash;
+}
+
+/* What one page holds. */
+struct page {
+	struct gauge_cells gauges;
+	struct stores stores[METRIC_SCHEMES];
+	size_t n_rocksdb_other; /* stores of schemes that are not counted */
+};
+
+static void page_done(struct page *page)
+{
+	for (size_t i = 0; i < METRIC_SCHEMES; i++)
+		stores_done(&page->stores[i]);
+}
+
+static int read_samples(struct str text, const char *what, struct page *page, struct engine_notes *notes, struct err *err)
+{
+	struct prom prom;
+	struct prom_sample sample;
+	prom_start(&prom, text);
+	while (prom_next(&prom, &sample)) {
+		struct metric_use use;
+		metric_use(&sample, &use);
+		if (use.kind == METRIC_GAUGE) {
+			gauges_add(&page->gauges, use.family, use.field, use.sum, identity_of(&sample), sample.is_u64, sample.u64);
+		} else if (use.kind == METRIC_STORE) {
+			struct store_id id = metric_store_id(&sample, &use);
+			int status = stores_add(&page->stores[use.scheme], &id, use.property, sample.is_u64, sample.u64, err);
+			if (status < 0)
+				return status;
+		}
+	}
+	int status = prom_end(&prom, err);
+	if (status == 0 && prom.n_bad)
+		engine_note(notes, what, ERR_MALFORMED, "%zu lines are no metrics and were skipped; the first is line %zu: %s", prom.n_bad,
+			    prom.first_bad_line, prom.why);
+	if (status == 0 && prom.truncated)
+		engine_note(notes, what, ERR_MALFORMED, "the page ends inside line %zu: that line was not used", prom.n_lines);
+	return status;
+}
+
+/* The schemes that this engine may use; the first that has stores is taken, so that nothing counts twice. */
+static int claim_page(struct page *page, struct engine_state *state, const char *what, struct engine_notes *notes, struct err *err)
+{
+	bool flink = state->kind == ENGINE_FLINK_TASKMANAGER;
+	for (size_t i = flink ? 0 : 1; i < (flink ? 1 : METRIC_SCHEMES); i++) {
+		if (page->stores[i].n == 0)
+			continue;
+		if (state->rocksdb.n_stores.known) {
+			engine_note(notes, what, ERR_UNSUPPORTED, "RocksDB was already read from another page: not added again");
+			return 0;
+		}
+		return stores_claim(&page->stores[i], state, what, notes, err);
+	}
+	return 0;
+}
+
+int metricmap_read(const struct str *pages, const char *const *whats, size_t n_pages, struct engine_state *state, struct engine_notes *notes,
+		   struct err *err)
+{
+	for (size_t i = 0; i < n_pages; i++) {
+		auto_(page_done) struct page page = { 0 };
+		int status = read_samples(pages[i], whats[i], &page, notes, err);
+		if (status == 0)
+			status = claim_page(&page, state, whats[i], notes, err);
+		if (status < 0)
+			return status;
+		(void)gauges_put(&page.gauges, &state->gauges, whats[i], notes);
+	}
+	return 0;
+}
+
+void metricmap_tm_id(struct str page, char ret_id[128])
+{
+	struct prom prom;
+	struct prom_sample sample;
+	struct str value;
+	bool several = false;
+	ret_id[0] = '\0';
+	prom_start(&prom, page);
+	while (prom_next(&prom, &sample)) {
+		char id[128];
+		if (!str_starts(sample.name, STR("flink_taskmanager_Status_")) || !prom_label(&sample, STR("tm_id"), &value))
+			continue;
+		(void)prom_unescape(id, sizeof id, value);
+		several = several || (ret_id[0] && strcmp(id, ret_id) != 0);
+		str_copy(ret_id, 128, str_of(id));
+	}
+	if (several)
+		ret_id[0] = '\0';
+}
