@@ -62,7 +62,7 @@ static bool keep_nmt_detail(struct str text, struct buf *out)
 		struct str rest = str_trim(line);
 		if (str_starts(rest, STR("Virtual memory map:")))
 			in_map = true;
-		else if (in_map && str_starts(rest, STR("Details:")))
+		else if (in_map && (str_starts(rest, STR("Memory file details")) || str_starts(rest, STR("Details:"))))
 			break;
 		else if (in_map && (!str_starts(rest, STR("[0x")) || str_find(rest, STR(" - ")) > str_index(rest, ']')))
 			continue;

@@ -9,6 +9,7 @@ struct reservation {
 	struct addr_range range;
 	struct str category; /* len 0: none yet */
 	bool whole;          /* its committed parts are not told, or tell less than is true */
+	bool parted;         /* one of them was told */
 };
 
 static struct str category_of(struct str rest)
@@ -16,6 +17,18 @@ static struct str category_of(struct str rest)
 	struct str category = rest;
 	category.len = str_find(rest, STR(" from"));
 	return str_trim(category);
+}
+
+/*
+ * A heap of ZGC commits pages of a file and maps them, three times on JDK 17: its reservations have no committed parts,
+ * and all that is resident in them is heap.
+ */
+static int end_reservation(struct reservation *reservation, struct jvm_regions *regions, struct err *err)
+{
+	if (reservation->parted || !str_eq(reservation->category, STR("Java Heap")))
+		return 0;
+	reservation->parted = true;
+	return region_add(regions, reservation->range, reservation->category, err);
 }
 
 static int parse_line(struct str line, struct reservation *reservation, struct jvm_regions *regions, struct err *err)
@@ -38,9 +51,13 @@ static int parse_line(struct str line, struct reservation *reservation, struct j
 	if ((!reserved && !committed) || !str_u64(&rest, &bytes))
 		return err_set(err, ERR_MALFORMED, "an address range that is neither reserved nor committed");
 	if (reserved) {
+		int rc = end_reservation(reservation, regions, err);
+		if (rc < 0)
+			return rc;
 		if (!str_take(&rest, STR(" for ")))
 			return err_set(err, ERR_MALFORMED, "a reserved range of no category");
 		reservation->range = range;
+		reservation->parted = false;
 		reservation->category = category_of(rest);
 		/*
 		 * Of a stack the committed part is what was resident when the JVM looked: pages touched since are in
@@ -54,6 +71,7 @@ static int parse_line(struct str line, struct reservation *reservation, struct j
 	} else if (range.start < reservation->range.start || range.end > reservation->range.end) {
 		return err_set(err, ERR_MALFORMED, "a committed range outside its reservation");
 	}
+	reservation->parted = true;
 	return region_add(regions, range, reservation->category, err);
 }
 
@@ -68,8 +86,8 @@ static int parse_lines(struct str text, struct jvm_regions *regions, struct err 
 			in_map = true;
 			continue;
 		}
-		/* The call stacks of every malloc follow. */
-		if (in_map && str_starts(line, STR("Details:")))
+		/* Offsets in ZGC's file, then the call stacks of every malloc. */
+		if (in_map && (str_starts(line, STR("Memory file details")) || str_starts(line, STR("Details:"))))
 			break;
 		if (!in_map)
 			continue;
@@ -82,7 +100,8 @@ static int parse_lines(struct str text, struct jvm_regions *regions, struct err 
 	if (!in_map)
 		return err_set(err, ERR_UNSUPPORTED,
 			       "nmt detail: no memory map: start the JVM with -XX:NativeMemoryTracking=detail");
-	return region_settle(regions, err);
+	int rc = end_reservation(&reservation, regions, err);
+	return rc < 0 ? rc : region_settle(regions, err);
 }
 
 int nmtdetail_parse(struct str text, struct jvm_regions *ret_regions, struct err *err)

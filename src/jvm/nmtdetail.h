@@ -7,6 +7,9 @@
  *             [0x0000000680000000 - 0x0000000690000000] committed 268435456 from
  *     [0x00007f0a00000000 - 0x00007f0a00100000] reserved and committed 1048576 for Thread Stack from
  *
+ * Of a reservation its committed parts count, except that a thread's stack counts whole (its committed part is
+ * only what was
+ * resident when the JVM looked), and so does a heap reservation of which no part is told (ZGC).
  * Ranges are ascending and do not overlap: of overlapping ones the later-starting wins its part (a commit inside a
  * reservation of another category, such as CDS inside the class space). Adjacent ranges of one category are
  * joined. Pure.
