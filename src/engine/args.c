@@ -42,6 +42,8 @@ struct str args_program(struct str cmdline, struct str *ret_class)
 		}
 		if (takes_value(argument)) {
 			(void)args_next(&rest, &argument);
+		} else if (str_eq(argument, STR("<redacted>"))) {
+			continue; /* the value of an option whose name was taken out; class names are kept */
 		} else if (argument.len && argument.ptr[0] != '-' && argument.ptr[0] != '@') {
 			*ret_class = argument;
 			return here;
