@@ -211,6 +211,18 @@ static void list(struct paint *p, const char *title, const char *first, size_t s
 	}
 }
 
+/* "-Xmx = 301989888 (288.0 MiB; VM.flags)": as it was written, and for a size as people read it. */
+static void setting_text(char *dest, size_t cap, const struct setting *setting)
+{
+	struct str value = str_of(setting->value);
+	uint64_t bytes;
+	char size[UNITS_TEXT_CAP];
+	if (str_u64(&value, &bytes) && (value.len == 0 || str_eq(value, STR("b"))) && bytes >= 1 << 20)
+		(void)snprintf(dest, cap, "%s = %s (%s; %s)", setting->key, setting->value, units_format(size, bytes), setting->where);
+	else
+		(void)snprintf(dest, cap, "%s = %s (%s)", setting->key, setting->value, setting->where);
+}
+
 static void finding(struct paint *p, const struct finding *f)
 {
 	char line[256];
@@ -227,7 +239,7 @@ static void finding(struct paint *p, const struct finding *f)
 	list(p, "or", f->competing_causes[0], sizeof f->competing_causes[0], f->n_causes);
 	for (size_t i = 0; i < f->n_settings; i++) {
 		char setting[240];
-		(void)snprintf(setting, sizeof setting, "%s = %s  (%s)", f->effective_settings[i].key, f->effective_settings[i].value, f->effective_settings[i].where);
+		setting_text(setting, sizeof setting, &f->effective_settings[i]);
 		list(p, i == 0 ? "setting" : "", setting, 0, 1);
 	}
 	list(p, "change", f->change, 0, f->change[0] != 0);

@@ -42,32 +42,61 @@ static void change_limit(const struct rule_input *input, struct finding *finding
 	               (double)mib * MIB / (double)(flink->process_bytes.bytes ? flink->process_bytes.bytes : 1));
 }
 
+/* The budget that is overrun by most, or NULL. */
+static const struct ledger_budget *overrun_budget(const struct ledger *ledger)
+{
+	const struct ledger_budget *worst = NULL;
+	uint64_t most = 0;
+	for (size_t i = 0; i < ledger->n_budgets; i++) {
+		const struct ledger_budget *budget = &ledger->budgets[i];
+		if (!qty_known(budget->actual_bytes) || budget->actual_bytes.bytes <= budget->budget_bytes)
+			continue;
+		uint64_t over = budget->actual_bytes.bytes - budget->budget_bytes;
+		if (over > most) {
+			most = over;
+			worst = budget;
+		}
+	}
+	return worst;
+}
+
 /*
  * Who to name: the owner that fills most of a budget that is overrun, else the largest. Page cache is never blamed:
  * it is not in the floor.
  */
 static int blamed_owner(const struct ledger *ledger)
 {
-	int64_t worst = 0;
-	uint64_t owners = 0;
-	for (size_t i = 0; i < ledger->n_budgets; i++) {
-		const struct ledger_budget *budget = &ledger->budgets[i];
-		if (!qty_known(budget->actual_bytes) || budget->actual_bytes.bytes <= budget->budget_bytes)
-			continue;
-		int64_t over = (int64_t)(budget->actual_bytes.bytes - budget->budget_bytes);
-		if (over > worst) {
-			worst = over;
-			owners = budget->owners;
-		}
-	}
-	if (!owners)
+	const struct ledger_budget *budget = overrun_budget(ledger);
+	if (!budget)
 		return largest_owner(ledger);
 	int best = -1;
 	for (int owner = 0; owner < OWNER_COUNT; owner++)
-		if ((owners >> owner & 1) && ledger->listed[owner] && qty_known(ledger->lines[owner].bytes) &&
+		if ((budget->owners >> owner & 1) && ledger->listed[owner] && qty_known(ledger->lines[owner].bytes) &&
 		    (best < 0 || ledger->lines[owner].bytes.bytes > ledger->lines[best].bytes.bytes))
 			best = owner;
 	return best;
+}
+
+/* One sentence on the overrun budget, if there is one. */
+static void observe_overrun(const struct ledger *ledger, struct finding *finding)
+{
+	const struct ledger_budget *budget = overrun_budget(ledger);
+	if (!budget)
+		return;
+	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], owner[64];
+	int worst = blamed_owner(ledger);
+	finding_observation(finding, "Over its budget: %s, %s against %s%s%s.", budget->name, units_format(a, budget->actual_bytes.bytes),
+	                    units_format(b, budget->budget_bytes), worst >= 0 ? ", most of it " : "", worst >= 0 ? owner_text(owner, ledger, worst) : "");
+	finding_figure(finding, "overrun_budget_bytes", (int64_t)budget->budget_bytes);
+	finding_figure(finding, "overrun_actual_bytes", (int64_t)budget->actual_bytes.bytes);
+}
+
+static void limit_setting(const struct ledger *ledger, struct finding *finding)
+{
+	if (ledger->limit_told)
+		finding_setting_bytes(finding, "container limit", ledger->limit.bytes, "--limit");
+	else
+		finding_setting_bytes(finding, "memory.max", ledger->limit.bytes, "cgroup");
 }
 
 enum rule_answer rule_freeboard_low(const struct rule_input *input, struct finding *finding)
@@ -92,14 +121,16 @@ enum rule_answer rule_freeboard_low(const struct rule_input *input, struct findi
 	finding_title(finding, "%s left below the limit of %s", units_format_signed(room, freeboard), units_format(of, limit));
 	finding_observation(finding, "The kernel cannot reclaim %s of %s; the container can grow %s more before it is killed.", units_format(floor, ledger->floor_bytes.bytes),
 	                    units_format(of, limit), units_format_signed(room, freeboard));
-	if (finding->owner >= 0)
-		finding_observation(finding, "First to look at: %s.", owner_text(owner, ledger, finding->owner));
+	if (overrun_budget(ledger))
+		observe_overrun(ledger, finding);
+	else if (finding->owner >= 0)
+		finding_observation(finding, "The largest owner: %s.", owner_text(owner, ledger, finding->owner));
 	if (ledger->freeboard_level == FREEBOARD_PROCESSES)
 		finding_observation(finding, "Without the container's cgroup this is an upper bound: other processes and kernel memory are not in it.");
 	finding_cause(finding, "the limit is too small for what is configured: then expected demand is above it too");
 	finding_cause(finding, "one owner outgrew its budget: then its line stands above its budget and goes on growing between two reports");
 	finding_cause(finding, "a passing peak (checkpoint, restore, restart): then the floor falls again within minutes");
-	finding_setting_bytes(finding, "memory.max", limit, ledger->limit_told ? "--limit" : "cgroup");
+	limit_setting(ledger, finding);
 	finding_setting(finding, input->snapshot, "-Xmx");
 	finding_figure(finding, "limit_bytes", (int64_t)limit);
 	finding_figure(finding, "floor_bytes", (int64_t)ledger->floor_bytes.bytes);
@@ -150,7 +181,8 @@ enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct f
 	uint64_t growth;
 	const struct demand_part *part = largest_growth(ledger, &ledger->expected, &growth);
 	finding->severity = SEVERITY_WARNING;
-	finding->owner = part == &ledger->expected.parts[0] ? (ledger->listed[OWNER_ZGC_HEAP] ? OWNER_ZGC_HEAP : OWNER_JAVA_HEAP)
+	finding->owner = overrun_budget(ledger) ? blamed_owner(ledger)
+	                 : part == &ledger->expected.parts[0] ? (ledger->listed[OWNER_ZGC_HEAP] ? OWNER_ZGC_HEAP : OWNER_JAVA_HEAP)
 	                 : part == &ledger->expected.parts[3] ? OWNER_ROCKSDB_BLOCK_CACHE : largest_owner(ledger);
 	finding_title(finding, "expected demand %s over a limit of %s", units_format(a, expected), units_format(b, limit));
 	finding_observation(finding, "Configured to take %s in all, %s more than the limit.", units_format(a, expected), units_format(b, expected - limit));
@@ -158,11 +190,12 @@ enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct f
 		if (ledger->expected.parts[i].bytes)
 			finding_observation(finding, "%s %s%s", ledger->expected.parts[i].what, units_format(c, ledger->expected.parts[i].bytes),
 			                    i + 1 < ledger->expected.n_parts ? ";" : ".");
-	if (growth && part)
+	observe_overrun(ledger, finding);
+	if (growth && part && !overrun_budget(ledger))
 		finding_observation(finding, "Most still to come: %s, %s.", part->what, units_format(c, growth));
 	finding_cause(finding, "the limit was set to the heap or to Flink's process size without what lives outside it: compare limit and parts");
 	finding_cause(finding, "\"everything else\" is unusually large: then its lines, not the settings, are the matter");
-	finding_setting_bytes(finding, "memory.max", limit, ledger->limit_told ? "--limit" : "cgroup");
+	limit_setting(ledger, finding);
 	finding_setting(finding, input->snapshot, "-Xmx");
 	finding_setting(finding, input->snapshot, "-XX:MaxDirectMemorySize");
 	finding_setting(finding, input->snapshot, "taskmanager.memory.managed.size");
@@ -200,7 +233,7 @@ enum rule_answer rule_limit_below_process_size(const struct rule_input *input, s
 	finding_cause(finding, "Kubernetes' decimal G or M against Flink's binary g or m: the limit is then a multiple of 1,000,000");
 	finding_cause(finding, "kubernetes.%s.memory.limit-factor below 1, or a limit written by hand beside Flink's setting", role);
 	finding_cause(finding, "the pod was resized after the process had started: then memory.max changed and the command line did not");
-	finding_setting_bytes(finding, "memory.max", limit, ledger->limit_told ? "--limit" : "cgroup");
+	limit_setting(ledger, finding);
 	char key[64];
 	(void)snprintf(key, sizeof key, "%s.memory.process.size", role);
 	finding_setting_bytes(finding, key, process, "sum of the parts on the command line");
