@@ -38,24 +38,38 @@ static bool format_flags(const struct vma *vma, struct buf *out)
 	       (!(vma->flags & VMA_LOCKED) || buf_puts(out, "lo ")) && buf_putc(out, '\n');
 }
 
-static bool format_vma(const struct vma_set *set, const struct vma *vma, struct buf *out)
+/* Numbers that nearly always are 0 in every mapping, and whose absence means 0: half of the text. */
+static const size_t rare[] = { offsetof(struct vma, anon_huge_bytes), offsetof(struct vma, shared_hugetlb_bytes),
+			       offsetof(struct vma, private_hugetlb_bytes), offsetof(struct vma, swap_bytes),
+			       offsetof(struct vma, locked_bytes) };
+static const char *const rare_keys[] = { "AnonHugePages:", "Shared_Hugetlb:", "Private_Hugetlb:", "Swap:", "Locked:" };
+enum { N_RARE = sizeof rare / sizeof rare[0] };
+
+static uint64_t rare_bytes(const struct vma *vma, size_t i)
 {
-	return format_header(set, vma, out) && format_kb(out, "Rss:", vma->rss_bytes) &&
-	       format_kb(out, "Pss:", vma->pss_bytes) &&
-	       (!(set->have & VMA_HAVE_PSS_ANON) || format_kb(out, "Pss_Anon:", vma->pss_anon_bytes)) &&
-	       format_kb(out, "Anonymous:", vma->anonymous_bytes) &&
-	       (!(set->have & VMA_HAVE_LAZYFREE) || format_kb(out, "LazyFree:", vma->lazyfree_bytes)) &&
-	       format_kb(out, "AnonHugePages:", vma->anon_huge_bytes) &&
-	       format_kb(out, "Shared_Hugetlb:", vma->shared_hugetlb_bytes) &&
-	       format_kb(out, "Private_Hugetlb:", vma->private_hugetlb_bytes) &&
-	       format_kb(out, "Swap:", vma->swap_bytes) && format_kb(out, "Locked:", vma->locked_bytes) &&
-	       (!(set->have & VMA_HAVE_VMFLAGS) || format_flags(vma, out));
+	return *(const uint64_t *)((const char *)vma + rare[i]);
+}
+
+static bool format_vma(const struct vma_set *set, const struct vma *vma, unsigned in_use, struct buf *out)
+{
+	bool ok = format_header(set, vma, out) && format_kb(out, "Rss:", vma->rss_bytes) &&
+		  format_kb(out, "Pss:", vma->pss_bytes) &&
+		  (!(set->have & VMA_HAVE_PSS_ANON) || format_kb(out, "Pss_Anon:", vma->pss_anon_bytes)) &&
+		  format_kb(out, "Anonymous:", vma->anonymous_bytes) &&
+		  (!(set->have & VMA_HAVE_LAZYFREE) || format_kb(out, "LazyFree:", vma->lazyfree_bytes));
+	for (size_t i = 0; i < N_RARE && ok; i++)
+		ok = !(in_use >> i & 1) || format_kb(out, rare_keys[i], rare_bytes(vma, i));
+	return ok && (!(set->have & VMA_HAVE_VMFLAGS) || format_flags(vma, out));
 }
 
 bool smaps_format(const struct vma_set *set, struct buf *out)
 {
-	for (size_t i = 0; i < set->n; i++)
-		if (!format_vma(set, &set->items[i], out))
+	unsigned in_use = 0;
+	for (size_t v = 0; v < set->n; v++)
+		for (size_t i = 0; i < N_RARE; i++)
+			in_use |= (unsigned)(rare_bytes(&set->items[v], i) != 0) << i;
+	for (size_t v = 0; v < set->n; v++)
+		if (!format_vma(set, &set->items[v], in_use, out))
 			return false;
 	return true;
 }

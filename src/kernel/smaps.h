@@ -41,9 +41,9 @@ struct smaps_rollup {
 int smaps_rollup_parse(struct str text, struct smaps_rollup *ret, struct err *err) __attribute__((warn_unused_result));
 
 /*
- * What a capture keeps of a smaps: headers and the lines that smaps_parse() reads, VmFlags reduced
- * to the flags it knows, names escaped. smaps_parse() of the result gives an equal vma_set. Fails as smaps_parse()
- * does, and with NOMEM or LIMIT of `out`, to which the text is appended.
+ * What a capture keeps of a smaps: headers and the lines that smaps_parse() reads, but for those that are 0 in every
+ * mapping and mean 0 when absent; VmFlags reduced to the flags it knows, names escaped. smaps_parse() of the result
+ * gives an equal vma_set. Fails as smaps_parse() does, and with NOMEM or LIMIT of `out`, to which the text is appended.
  */
 int smaps_slim(struct str text, struct buf *out, struct err *err) __attribute__((warn_unused_result));
 bool smaps_format(const struct vma_set *set, struct buf *out);
