@@ -6,46 +6,58 @@
 
 #include <stdio.h>
 
+/* What a value must look like to be kept. */
+enum shape {
+	SHAPE_NUMBER, /* sizes, durations, ports and their ranges, ratios: a digit first, few letters */
+	SHAPE_SWITCH, /* true or false */
+	SHAPE_WORD,   /* names of classes, backends, reporters: no path, no address, no blank */
+};
+
 /*
- * Keys whose values may be kept. A name that ends in '.' stands for all keys below it; '*' for one part. Those that
- * say how memory is split, what RocksDB may take, and where metrics are served: all the reports speak of.
+ * Keys whose values may be kept. A name that ends in '.' stands for all keys below it, '*' for one part; the first that fits
+ * decides. Those that say how memory is split, what RocksDB may take, and where metrics are served: all the reports speak of.
  */
-static const char *const public_keys[] = {
-	"taskmanager.memory.",
-	"taskmanager.numberOfTaskSlots",
-	"taskmanager.cpu.cores",
-	"taskmanager.heap.size",
-	"taskmanager.heap.mb",
-	"taskmanager.network.memory.",
-	"taskmanager.jvm-exit-on-oom",
-	"taskmanager.data.port",
-	"taskmanager.resource-id",
-	"jobmanager.memory.",
-	"jobmanager.heap.size",
-	"jobmanager.heap.mb",
-	"kubernetes.taskmanager.memory.limit-factor",
-	"kubernetes.jobmanager.memory.limit-factor",
-	"state.backend",
-	"state.backend.type",
-	"state.backend.incremental",
-	"state.backend.local-recovery",
-	"state.backend.rocksdb.",
-	"state.backend.forst.",
-	"state.backend.latency-track.",
-	"execution.checkpointing.incremental",
-	"execution.checkpointing.interval",
-	"execution.checkpointing.local-backup.enabled",
-	"execution.checkpointing.unaligned",
-	"execution.checkpointing.unaligned.enabled",
-	"metrics.reporters",
-	"metrics.reporter.*.port",
-	"metrics.reporter.*.class",
-	"metrics.reporter.*.factory.class",
-	"metrics.reporter.*.filterLabelValueCharacters",
-	"metrics.fetcher.update-interval",
-	"rest.port",
-	"rest.bind-port",
-	"parallelism.default",
+static const struct {
+	const char *key;
+	enum shape shape;
+} public_keys[] = {
+	{ "taskmanager.memory.managed.consumer-weights", SHAPE_WORD },
+	{ "taskmanager.memory.managed.consumer-weights.", SHAPE_NUMBER },
+	{ "taskmanager.memory.", SHAPE_NUMBER },
+	{ "taskmanager.numberOfTaskSlots", SHAPE_NUMBER },
+	{ "taskmanager.cpu.cores", SHAPE_NUMBER },
+	{ "taskmanager.heap.size", SHAPE_NUMBER },
+	{ "taskmanager.heap.mb", SHAPE_NUMBER },
+	{ "taskmanager.network.memory.", SHAPE_NUMBER },
+	{ "taskmanager.jvm-exit-on-oom", SHAPE_SWITCH },
+	{ "taskmanager.data.port", SHAPE_NUMBER },
+	{ "taskmanager.resource-id", SHAPE_WORD },
+	{ "jobmanager.memory.enable-jvm-direct-memory-limit", SHAPE_SWITCH },
+	{ "jobmanager.memory.", SHAPE_NUMBER },
+	{ "jobmanager.heap.size", SHAPE_NUMBER },
+	{ "jobmanager.heap.mb", SHAPE_NUMBER },
+	{ "kubernetes.taskmanager.memory.limit-factor", SHAPE_NUMBER },
+	{ "kubernetes.jobmanager.memory.limit-factor", SHAPE_NUMBER },
+	{ "state.backend", SHAPE_WORD },
+	{ "state.backend.type", SHAPE_WORD },
+	{ "state.backend.incremental", SHAPE_SWITCH },
+	{ "state.backend.local-recovery", SHAPE_SWITCH },
+	{ "state.backend.rocksdb.", SHAPE_WORD },
+	{ "state.backend.forst.", SHAPE_WORD },
+	{ "execution.checkpointing.incremental", SHAPE_SWITCH },
+	{ "execution.checkpointing.interval", SHAPE_NUMBER },
+	{ "execution.checkpointing.local-backup.enabled", SHAPE_SWITCH },
+	{ "execution.checkpointing.unaligned", SHAPE_SWITCH },
+	{ "execution.checkpointing.unaligned.enabled", SHAPE_SWITCH },
+	{ "metrics.reporters", SHAPE_WORD },
+	{ "metrics.reporter.*.port", SHAPE_NUMBER },
+	{ "metrics.reporter.*.class", SHAPE_WORD },
+	{ "metrics.reporter.*.factory.class", SHAPE_WORD },
+	{ "metrics.reporter.*.filterLabelValueCharacters", SHAPE_SWITCH },
+	{ "metrics.fetcher.update-interval", SHAPE_NUMBER },
+	{ "rest.port", SHAPE_NUMBER },
+	{ "rest.bind-port", SHAPE_NUMBER },
+	{ "parallelism.default", SHAPE_NUMBER },
 };
 
 /* Flink 2.0's new names (facts A.7), and the older network and managed keys of facts A.1. */
@@ -70,7 +82,7 @@ static const struct {
 	{ "taskmanager.network.memory.fraction", "taskmanager.memory.network.fraction" },
 };
 
-enum { PUBLIC_VALUE_MAX = 128, PUBLIC_KEY_MAX = 200 };
+enum { PUBLIC_VALUE_MAX = 128, PUBLIC_KEY_MAX = 200, NUMBER_LETTERS_MAX = 10 /* "kibibytes" */ };
 
 static bool is_alnum(char c)
 {
@@ -100,13 +112,29 @@ static bool key_matches(struct str pattern, struct str key)
 	return str_index(middle, '.') == middle.len;
 }
 
+static bool has_shape(struct str value, enum shape shape)
+{
+	size_t n_letters = 0;
+	switch (shape) {
+	case SHAPE_SWITCH:
+		return str_eq(value, STR("true")) || str_eq(value, STR("false"));
+	case SHAPE_WORD:
+		return is_made_of(value, "._-+:,;$ ");
+	case SHAPE_NUMBER:
+		break;
+	}
+	for (size_t i = 0; i < value.len; i++)
+		n_letters += is_alnum(value.ptr[i]) && !(value.ptr[i] >= '0' && value.ptr[i] <= '9');
+	return value.len && is_made_of(value, ".-, ") && value.ptr[0] >= '0' && value.ptr[0] <= '9' && n_letters <= NUMBER_LETTERS_MAX;
+}
+
 bool flinkconf_is_public(struct str key, struct str value)
 {
-	if (value.len > PUBLIC_VALUE_MAX || !is_made_of(value, "._-+:,;$ "))
-		return str_eq(value, STR(FLINKCONF_REDACTED));
+	if (str_eq(value, STR(FLINKCONF_REDACTED)))
+		return true;
 	for (size_t i = 0; i < sizeof public_keys / sizeof *public_keys; i++)
-		if (key_matches(str_of(public_keys[i]), key))
-			return true;
+		if (key_matches(str_of(public_keys[i].key), key))
+			return value.len <= PUBLIC_VALUE_MAX && has_shape(value, public_keys[i].shape);
 	return false;
 }
 
@@ -256,6 +284,11 @@ static void quote(struct buf *out, struct str text)
 	(void)buf_putc(out, '"');
 }
 
+static bool is_shown(const struct yml_entry *entry)
+{
+	return key_is_shown(entry->key) && !entry->empty;
+}
+
 /*
  * Every shown entry on its own line again. Two entries can only share a line in flow style, so if any two do, all is
  * written as one flow mapping.
@@ -263,14 +296,18 @@ static void quote(struct buf *out, struct str text)
 static void redact_yaml(const struct yml *yml, struct buf *out)
 {
 	bool flow = false, any = false;
-	unsigned line = 1;
-	for (size_t i = 1; i < yml->n; i++)
-		flow = flow || yml->items[i].line <= yml->items[i - 1].line;
+	unsigned line = 1, last = 0;
+	for (size_t i = 0; i < yml->n; i++) {
+		if (!is_shown(&yml->items[i]))
+			continue;
+		flow = flow || yml->items[i].line <= last;
+		last = yml->items[i].line;
+	}
 	if (flow)
 		(void)buf_putc(out, '{');
 	for (size_t i = 0; i < yml->n; i++) {
 		const struct yml_entry *entry = &yml->items[i];
-		if (!key_is_shown(entry->key) || entry->empty)
+		if (!is_shown(entry))
 			continue;
 		if (flow && any)
 			(void)buf_putc(out, ',');
