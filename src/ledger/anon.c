@@ -28,12 +28,25 @@ static unsigned long long mib(uint64_t bytes)
 	return (unsigned long long)((bytes + (1 << 19)) >> 20);
 }
 
+/* Claims are other people's numbers: a sum of them that passes u64 stays at its end, which no pool can pay. */
+static uint64_t sat_add(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* What a source says, as it is shown: a sum past u64 is no number. */
+static struct qty claim_qty(uint64_t claim)
+{
+	return claim == UINT64_MAX ? (struct qty){ 0 } : qty_measured(claim);
+}
+
 /* Enter a line that takes from the pool what `claim` says, and say so when it could not get all of it. */
 static struct ledger_line *take_line(struct ledger *ledger, struct pool *pool, enum owner owner, uint64_t claim, const char *source)
 {
 	uint64_t taken = pool_take(pool, claim);
 	struct ledger_line *line = line_put(ledger, owner, qty_of(taken, QTY_INFERRED), source);
-	line->claim_bytes = qty_of(claim, QTY_MEASURED);
+	line->claim_bytes = claim_qty(claim);
 	if (claim - taken >= 1 << 20)
 		line_note(line, "%llu MiB claimed, not resident", mib(claim - taken));
 	return line;
@@ -53,7 +66,7 @@ struct nmt_sums {
 
 static uint64_t malloc_of(const struct nmt_category *c)
 {
-	return qty_or(c->malloc_bytes, 0) + qty_or(c->arena_bytes, 0);
+	return sat_add(qty_or(c->malloc_bytes, 0), qty_or(c->arena_bytes, 0));
 }
 
 static struct nmt_sums nmt_sums(const struct jvm_nmt *nmt)
@@ -64,14 +77,15 @@ static struct nmt_sums nmt_sums(const struct jvm_nmt *nmt)
 		if (strcmp(c->name, "Java Heap") == 0)
 			continue;
 		if (strcmp(c->name, "Other") == 0) {
-			sums.other += malloc_of(c);
+			sums.other = sat_add(sums.other, malloc_of(c));
 		} else if (strcmp(c->name, "GC") == 0 || strcmp(c->name, "GCCardSet") == 0) {
-			sums.gc_malloc += malloc_of(c);
-			sums.gc_mmap += qty_or(c->mmap_committed_bytes, 0);
+			sums.gc_malloc = sat_add(sums.gc_malloc, malloc_of(c));
+			sums.gc_mmap = sat_add(sums.gc_mmap, qty_or(c->mmap_committed_bytes, 0));
 		} else if (strcmp(c->name, "Native Memory Tracking") == 0) {
-			sums.jvm_malloc += qty_or(c->committed_bytes, malloc_of(c)); /* with its tracking overhead: headers of all blocks */
+			/* With its tracking overhead: headers of all blocks. */
+			sums.jvm_malloc = sat_add(sums.jvm_malloc, qty_or(c->committed_bytes, malloc_of(c)));
 		} else {
-			sums.jvm_malloc += malloc_of(c);
+			sums.jvm_malloc = sat_add(sums.jvm_malloc, malloc_of(c));
 		}
 	}
 	return sums;
@@ -163,12 +177,12 @@ static void jvm_lines(const struct snapshot *snapshot, const struct vma_split *s
 	else
 		gc += pool_take(pool, nmt.gc_mmap);
 	struct ledger_line *line = line_put(ledger, OWNER_GC, qty_of(gc, QTY_INFERRED), split->labelled[CLASS_GC] ? "smaps of its mappings + NMT malloc" : "NMT committed");
-	line->claim_bytes = qty_measured(nmt.gc_malloc + nmt.gc_mmap);
+	line->claim_bytes = claim_qty(sat_add(nmt.gc_malloc, nmt.gc_mmap));
 	if (!split->labelled[CLASS_GC])
 		line_note(line, "committed, taken as resident");
 	line = line_put(ledger, OWNER_JVM_OTHER, qty_of(pool_take(pool, nmt.jvm_malloc) + split->anon_bytes[CLASS_JVM], QTY_INFERRED), "NMT malloc of the other categories");
-	line->claim_bytes = qty_measured(nmt.jvm_malloc);
-	if (before < nmt.gc_malloc + nmt.jvm_malloc)
+	line->claim_bytes = claim_qty(nmt.jvm_malloc);
+	if (before < sat_add(nmt.gc_malloc, nmt.jvm_malloc))
 		pool->overlap = true;
 }
 
@@ -264,8 +278,10 @@ static void other_processes(const struct snapshot *snapshot, const struct vma_sp
 		return;
 	}
 	struct ledger_line *line = line_put(ledger, OWNER_OTHER_PROCESSES, qty_of(all > own ? all - own : 0, QTY_DERIVED), "memory.stat anon less this process's Pss_Anon");
-	if (cg->n_procs.known)
-		line_note(line, "%llu other process%s", (unsigned long long)(cg->n_procs.n ? cg->n_procs.n - 1 : 0), cg->n_procs.n == 2 ? "" : "es");
+	if (cg->n_procs.known) {
+		uint64_t others = cg->n_procs.n - (cg->target_is_member && cg->n_procs.n ? 1 : 0);
+		line_note(line, "%llu other process%s", (unsigned long long)others, others == 1 ? "" : "es");
+	}
 }
 
 static void thp_unmapped(const struct snapshot *snapshot, struct ledger *ledger)
@@ -283,6 +299,16 @@ static void thp_unmapped(const struct snapshot *snapshot, struct ledger *ledger)
 		line_note(line, "large-folio accounting: lists %llu MiB below anon + file", mib(mapped.bytes - lru.bytes));
 }
 
+/* All that is claimed of the native pool. Unread when a RocksDB line is: what is not known must not pass for nothing. */
+static struct qty native_claims(const struct ledger *ledger)
+{
+	struct qty claims = qty_of(0, QTY_DERIVED);
+	for (int owner = OWNER_ROCKSDB_BLOCK_CACHE; owner <= OWNER_ALLOCATOR_RETAINED; owner++)
+		if (ledger->listed[owner] && (owner != OWNER_ALLOCATOR_RETAINED || qty_known(ledger->lines[owner].claim_bytes)))
+			claims = qty_add(claims, ledger->lines[owner].claim_bytes);
+	return claims;
+}
+
 void anon_lines(const struct snapshot *snapshot, const struct vma_split *split, struct ledger *ledger)
 {
 	thp_unmapped(snapshot, ledger);
@@ -294,8 +320,13 @@ void anon_lines(const struct snapshot *snapshot, const struct vma_split *split, 
 	other_processes(snapshot, split, ledger);
 	label_lines(snapshot, split, ledger);
 	struct pool pool = { .left = split->anon_bytes[CLASS_POOL] + split->anon_bytes[CLASS_MALLOC] };
-	if (!split->labelled[CLASS_HEAP] && !ledger->listed[OWNER_JAVA_HEAP])
+	/* What was put in a class by a guess that no line is ready to stand for must not fall out of the books. */
+	if (!ledger->listed[OWNER_JAVA_HEAP] || !qty_known(ledger->lines[OWNER_JAVA_HEAP].bytes))
 		pool.left += split->anon_bytes[CLASS_HEAP];
+	if (!split->labelled[CLASS_METASPACE])
+		pool.left += split->anon_bytes[CLASS_METASPACE];
+	if (!split->labelled[CLASS_GC])
+		pool.left += split->anon_bytes[CLASS_GC];
 	jvm_lines(snapshot, split, ledger, &pool);
 	direct_lines(snapshot, ledger, &pool);
 	ledger->native_pool_bytes = qty_of(pool.left, QTY_DERIVED);
@@ -304,11 +335,6 @@ void anon_lines(const struct snapshot *snapshot, const struct vma_split *split, 
 	struct ledger_line *line = line_put(ledger, OWNER_NATIVE_OTHER, qty_of(pool.left, QTY_DERIVED), "native pool less claims");
 	if (!snapshot->nmt_read)
 		line_note(line, "gc, jvm-other and whatever is marked so stand in here");
-	int64_t rest = (int64_t)ledger->native_pool_bytes.bytes;
-	uint64_t claims = 0;
-	for (int owner = OWNER_ROCKSDB_BLOCK_CACHE; owner <= OWNER_ALLOCATOR_RETAINED; owner++)
-		if (ledger->listed[owner])
-			claims += qty_or(ledger->lines[owner].claim_bytes, 0);
-	ledger->pool_minus_claims_bytes = (struct signed_qty){ rest - (int64_t)claims, true };
+	ledger->pool_minus_claims_bytes = signed_difference(ledger->native_pool_bytes, native_claims(ledger));
 	ledger->overlap = pool.overlap;
 }

@@ -4,9 +4,32 @@
 
 static const char from_stat[] = "memory.stat";
 
-static struct qty plus(struct qty sum, struct qty part)
+/* Sum of those that are known; unread if none is, or past u64. */
+static struct qty sum_known(const struct qty parts[], size_t n)
 {
-	return qty_known(sum) ? (qty_known(part) ? qty_add(sum, part) : sum) : part;
+	struct qty sum = { 0 };
+	for (size_t i = 0; i < n; i++) {
+		if (!qty_known(parts[i]))
+			continue;
+		if (!qty_known(sum)) {
+			sum = parts[i];
+			continue;
+		}
+		sum = qty_add(sum, parts[i]);
+		if (!qty_known(sum))
+			return sum;
+	}
+	return sum;
+}
+
+struct qty kernel_charged(const struct cgroup_stat *stat)
+{
+	if (qty_known(stat->kernel_bytes))
+		return stat->kernel_bytes;
+	const struct qty parts[] = { stat->kernel_stack_bytes,        stat->pagetables_bytes, stat->sec_pagetables_bytes, stat->slab_reclaimable_bytes,
+		                     stat->slab_unreclaimable_bytes, stat->percpu_bytes,     stat->vmalloc_bytes };
+	struct qty sum = sum_known(parts, sizeof parts / sizeof parts[0]);
+	return qty_known(sum) ? qty_of(sum.bytes, QTY_DERIVED) : sum;
 }
 
 static void shmem_lines(const struct snapshot *snapshot, const struct vma_split *split, struct ledger *ledger)
@@ -75,7 +98,8 @@ static void file_lines(const struct snapshot *snapshot, const struct vma_split *
 static void kernel_lines(const struct snapshot *snapshot, struct ledger *ledger)
 {
 	const struct cgroup_stat *stat = &snapshot->cgroup.stat;
-	struct qty page_tables = plus(stat->pagetables_bytes, stat->sec_pagetables_bytes);
+	const struct qty tables[] = { stat->pagetables_bytes, stat->sec_pagetables_bytes };
+	struct qty page_tables = sum_known(tables, 2);
 	const struct {
 		enum owner owner;
 		struct qty bytes;
@@ -87,12 +111,15 @@ static void kernel_lines(const struct snapshot *snapshot, struct ledger *ledger)
 		{ OWNER_PERCPU, stat->percpu_bytes },
 		{ OWNER_VMALLOC, stat->vmalloc_bytes },
 	};
-	struct qty known = { 0 };
-	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+	enum { PARTS = sizeof parts / sizeof parts[0] };
+	struct qty bytes[PARTS];
+	bool any = false;
+	for (size_t i = 0; i < PARTS; i++) {
 		struct ledger_line *line = line_put(ledger, parts[i].owner, parts[i].bytes, from_stat);
 		if (!qty_known(parts[i].bytes))
 			line_note(line, qty_known(stat->anon_bytes) ? "not counted by this kernel" : "needs the container's cgroup");
-		known = plus(known, parts[i].bytes);
+		bytes[i] = parts[i].bytes;
+		any |= qty_known(bytes[i]);
 	}
 	/* Without a cgroup two of them can still be told for this process alone. */
 	if (!qty_known(stat->anon_bytes) && qty_known(snapshot->status.vm_pte_bytes)) {
@@ -100,8 +127,8 @@ static void kernel_lines(const struct snapshot *snapshot, struct ledger *ledger)
 		line_note(line, "of this process alone");
 	}
 	struct ledger_line *line = line_put(ledger, OWNER_KERNEL_OTHER, (struct qty){ 0 }, "memory.stat kernel less its parts");
-	if (qty_known(stat->kernel_bytes) && stat->kernel_bytes.state == QTY_MEASURED)
-		line->bytes = qty_sub(stat->kernel_bytes, known);
+	if (qty_known(stat->kernel_bytes))
+		line->bytes = any ? qty_sub(stat->kernel_bytes, sum_known(bytes, PARTS)) : stat->kernel_bytes;
 	else
 		line_note(line, qty_known(stat->anon_bytes) ? "no `kernel` key before Linux 5.18" : "needs the container's cgroup");
 }

@@ -57,12 +57,17 @@ static struct qty code_bound(const struct snapshot *snapshot)
 	return snapshot->is_jvm ? qty_of(DEFAULT_RESERVED_CODE_CACHE_BYTES, QTY_INFERRED) : (struct qty){ 0 };
 }
 
+static struct qty times(uint64_t bytes, uint64_t n, enum qty_state state)
+{
+	uint64_t product;
+	return __builtin_mul_overflow(bytes, n, &product) ? (struct qty){ 0 } : qty_of(product, state);
+}
+
 static struct qty stacks_bound(const struct snapshot *snapshot)
 {
 	if (!snapshot->status.n_threads.known)
 		return (struct qty){ 0 };
-	uint64_t each = qty_or(snapshot->flags.thread_stack_bytes, DEFAULT_THREAD_STACK_BYTES);
-	return qty_of(snapshot->status.n_threads.n * each, QTY_INFERRED);
+	return times(qty_or(snapshot->flags.thread_stack_bytes, DEFAULT_THREAD_STACK_BYTES), snapshot->status.n_threads.n, QTY_INFERRED);
 }
 
 /* What RocksDB may hold in all: Flink's managed memory (or its fixed sizes), or what the number of Streams stores allows. */
@@ -74,7 +79,7 @@ static struct qty rocksdb_bound(const struct snapshot *snapshot)
 	if (!is_flink_tm(snapshot) || (engine->backend != BACKEND_ROCKSDB && engine->backend != BACKEND_FORST))
 		return (struct qty){ 0 };
 	if (qty_known(engine->rocksdb_fixed_per_slot_bytes) && engine->flink.n_slots.known)
-		return qty_of(engine->rocksdb_fixed_per_slot_bytes.bytes * engine->flink.n_slots.n, QTY_DERIVED);
+		return times(engine->rocksdb_fixed_per_slot_bytes.bytes, engine->flink.n_slots.n, QTY_DERIVED);
 	if (engine->rocksdb_managed != TRISTATE_FALSE)
 		return engine->flink.managed_bytes;
 	return engine->rocksdb_fixed_per_tm_bytes; /* unread when nothing bounds it */
@@ -126,11 +131,13 @@ static void demand_put(struct demand *demand, const char *what, struct qty part)
 	}
 	demand->parts[demand->n_parts++] = (struct demand_part){ what, part.bytes };
 	demand->bytes = demand->n_parts == 1 ? part : qty_add(demand->bytes, part);
+	if (!qty_known(demand->bytes))
+		demand->missing = "a sum that fits 64 bits";
 }
 
 static struct qty scaled_110(struct qty q)
 {
-	return qty_known(q) ? qty_of(q.bytes + q.bytes / 10, QTY_INFERRED) : q;
+	return qty_add(q, qty_of(q.bytes / 10, QTY_INFERRED));
 }
 
 /* Resident where it was read, else nothing: for owners that may not exist at all (no tmpfs, no sockets). */
@@ -156,6 +163,38 @@ static struct qty rocksdb_expected(const struct snapshot *snapshot, const struct
 	return resident.bytes > bound.bytes ? resident : bound;
 }
 
+static bool unread_line(const struct ledger *ledger, enum owner owner)
+{
+	return ledger->listed[owner] && !qty_known(ledger->lines[owner].bytes);
+}
+
+/*
+ * The rest of the owners, without what an addend of its own stands for already: an owner whose line is unread stands in
+ * native-other, so its bound must not be added to the bytes that may be its own. Up to `bound` of native-other is it.
+ */
+static struct qty rest_without(const struct ledger *ledger, uint64_t owners, uint64_t bound)
+{
+	uint64_t inside = qty_or(ledger->lines[OWNER_NATIVE_OTHER].bytes, 0);
+	struct qty rest = or_zero(lines_sum(ledger, owners));
+	return qty_sub(rest, qty_of(inside < bound ? inside : bound, QTY_INFERRED));
+}
+
+/* How much of RocksDB's part may stand in native-other: nothing when all its lines were read. */
+static uint64_t rocksdb_inside(const struct ledger *ledger, struct qty part)
+{
+	bool unread = unread_line(ledger, OWNER_ROCKSDB_BLOCK_CACHE) || unread_line(ledger, OWNER_ROCKSDB_MEMTABLES) ||
+	              unread_line(ledger, OWNER_ROCKSDB_TABLE_READERS);
+	return unread ? qty_sub(part, or_zero(lines_sum(ledger, rocksdb_owners))).bytes : 0;
+}
+
+/* -Xmx, where the heap's own pages could be told from the rest; else they would be counted twice, in native-other. */
+static struct qty heap_demand(const struct snapshot *snapshot, const struct ledger *ledger, const char **ret_what)
+{
+	bool found = ledger->listed[OWNER_ZGC_HEAP] || !unread_line(ledger, OWNER_JAVA_HEAP);
+	*ret_what = found ? "-Xmx" : "range of the Java heap";
+	return found ? snapshot->flags.max_heap_bytes : (struct qty){ 0 };
+}
+
 void demand_figures(const struct snapshot *snapshot, struct ledger *ledger)
 {
 	if (!snapshot->vmas_read || !snapshot->is_jvm)
@@ -167,24 +206,33 @@ void demand_figures(const struct snapshot *snapshot, struct ledger *ledger)
 	                               BIT(OWNER_PAGE_TABLES) | BIT(OWNER_SLAB_UNRECLAIMABLE) | BIT(OWNER_PERCPU) | BIT(OWNER_VMALLOC) |
 	                               BIT(OWNER_KERNEL_OTHER) | BIT(OWNER_SOCKETS);
 	struct qty direct = ledger->lines[OWNER_DIRECT_BUFFERS].bytes, metaspace = ledger->lines[OWNER_METASPACE].bytes;
-	demand_put(&expected, "-Xmx", snapshot->flags.max_heap_bytes);
+	const char *heap_what;
+	struct qty heap = heap_demand(snapshot, ledger, &heap_what), rocksdb_part = rocksdb_expected(snapshot, ledger);
+	demand_put(&expected, heap_what, heap);
 	demand_put(&expected, "direct in use", or_zero(direct));     /* unread: it stands in native-other, among the rest */
 	demand_put(&expected, "metaspace in use", or_zero(metaspace));
-	demand_put(&expected, "rocksdb", rocksdb_expected(snapshot, ledger));
-	demand_put(&expected, "1.1 x everything else", scaled_110(or_zero(lines_sum(ledger, others))));
+	demand_put(&expected, "rocksdb", rocksdb_part);
+	demand_put(&expected, "1.1 x everything else", scaled_110(rest_without(ledger, others, rocksdb_inside(ledger, rocksdb_part))));
 	ledger->expected = expected;
 
 	static const uint64_t unbounded_rest = BIT(OWNER_JVM_CDS) | BIT(OWNER_GC) | BIT(OWNER_JVM_OTHER) | BIT(OWNER_MANAGED_UNSAFE) | BIT(OWNER_NATIVE_OTHER) |
 	                                       BIT(OWNER_ALLOCATOR_RETAINED) | BIT(OWNER_LIBRARY_DATA) | BIT(OWNER_OTHER_PROCESSES) | BIT(OWNER_TMPFS) |
 	                                       BIT(OWNER_SHARED_MAPS) | BIT(OWNER_KERNEL_STACKS) | BIT(OWNER_PAGE_TABLES) | BIT(OWNER_SLAB_UNRECLAIMABLE) |
 	                                       BIT(OWNER_PERCPU) | BIT(OWNER_VMALLOC) | BIT(OWNER_KERNEL_OTHER) | BIT(OWNER_SOCKETS);
-	demand_put(&legal, "-Xmx", snapshot->flags.max_heap_bytes);
+	demand_put(&legal, heap_what, heap);
 	demand_put(&legal, "MaxDirectMemorySize", direct_bound(&snapshot->flags));
 	demand_put(&legal, "MaxMetaspaceSize (unlimited)", snapshot->flags.max_metaspace_bytes);
 	demand_put(&legal, "ReservedCodeCacheSize", code_bound(snapshot));
 	demand_put(&legal, "thread stacks", stacks_bound(snapshot));
 	struct qty rocksdb = rocksdb_bound(snapshot);
-	demand_put(&legal, "rocksdb", qty_known(rocksdb) ? rocksdb : or_zero(lines_sum(ledger, rocksdb_owners)));
-	demand_put(&legal, "the rest, as resident", or_zero(lines_sum(ledger, unbounded_rest)));
+	if (!qty_known(rocksdb))
+		rocksdb = or_zero(lines_sum(ledger, rocksdb_owners));
+	demand_put(&legal, "rocksdb", rocksdb);
+	struct qty inside = qty_of(rocksdb_inside(ledger, rocksdb), QTY_INFERRED);
+	if (unread_line(ledger, OWNER_DIRECT_BUFFERS))
+		inside = qty_add(inside, or_zero(direct_bound(&snapshot->flags)));
+	if (unread_line(ledger, OWNER_METASPACE))
+		inside = qty_add(inside, or_zero(snapshot->flags.max_metaspace_bytes));
+	demand_put(&legal, "the rest, as resident", rest_without(ledger, unbounded_rest, qty_or(inside, UINT64_MAX)));
 	ledger->legal = legal;
 }

@@ -24,7 +24,16 @@ void floor_figures(const struct snapshot *snapshot, const struct vma_split *spli
 void budget_figures(const struct snapshot *snapshot, struct ledger *ledger);
 void demand_figures(const struct snapshot *snapshot, struct ledger *ledger);
 
-/* Sum of the known lines of the owners in `set` (bits); `weakest` is the state of the sum, unread if none is known. */
+/* Sum of the known lines of the owners in `set` (bits), as weak as the weakest; unread if none is known or the sum passes u64. */
 struct qty lines_sum(const struct ledger *ledger, uint64_t set);
+
+/* a - b with its sign; unknown if either is unread or i64 cannot hold it. */
+struct signed_qty signed_difference(struct qty a, struct qty b);
+
+/*
+ * All kernel memory: the `kernel` key (measured), or before Linux 5.18 the sum of the parts that have keys of their own
+ * (derived: a lower bound, since some kernel memory is in no counter there).
+ */
+struct qty kernel_charged(const struct cgroup_stat *stat);
 
 #endif

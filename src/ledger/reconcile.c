@@ -18,8 +18,11 @@ uint64_t recon_group_tolerance(uint64_t counter_bytes)
 
 uint64_t recon_stat_tolerance(const struct snapshot *snapshot)
 {
-	uint64_t page = snapshot->page_bytes ? snapshot->page_bytes : 4096;
-	uint64_t stocks = (uint64_t)snapshot->host_cpus * 2 * 64 * page;
+	/* No machine has more than these: a capture that says otherwise must not wrap the product. */
+	enum { CPUS_MAX = 65536, PAGE_MAX = MIB };
+	uint64_t page = snapshot->page_bytes == 0 ? 4096 : snapshot->page_bytes > PAGE_MAX ? PAGE_MAX : snapshot->page_bytes;
+	uint64_t cpus = snapshot->host_cpus > CPUS_MAX ? CPUS_MAX : snapshot->host_cpus;
+	uint64_t stocks = cpus * 2 * 64 * page;
 	return stocks > MIB ? stocks : MIB;
 }
 
@@ -51,9 +54,23 @@ struct qty lines_sum(const struct ledger *ledger, uint64_t set)
 	for (int owner = 0; owner < OWNER_COUNT; owner++) {
 		if (!(set >> owner & 1) || !ledger->listed[owner] || !qty_known(ledger->lines[owner].bytes))
 			continue;
-		sum = qty_known(sum) ? qty_add(sum, ledger->lines[owner].bytes) : ledger->lines[owner].bytes;
+		if (!qty_known(sum)) {
+			sum = ledger->lines[owner].bytes;
+			continue;
+		}
+		sum = qty_add(sum, ledger->lines[owner].bytes);
+		if (!qty_known(sum)) /* past u64: going on would begin a new sum with the next line */
+			return sum;
 	}
 	return sum;
+}
+
+struct signed_qty signed_difference(struct qty a, struct qty b)
+{
+	int64_t bytes;
+	if (!qty_known(a) || !qty_known(b) || __builtin_sub_overflow(a.bytes, b.bytes, &bytes))
+		return (struct signed_qty){ 0 };
+	return (struct signed_qty){ bytes, true };
 }
 
 static uint64_t group_set(enum ledger_group group)
@@ -79,7 +96,7 @@ static struct qty group_counter(const struct snapshot *snapshot, const struct vm
 	case GROUP_FILE:
 		return qty_sub(stat->file_bytes, stat->shmem_bytes);
 	case GROUP_KERNEL:
-		return stat->kernel_bytes;
+		return kernel_charged(stat);
 	case GROUP_SOCK:
 		return stat->sock_bytes;
 	case GROUP_HUGETLB:
@@ -116,17 +133,9 @@ static struct qty charged_by_stat(const struct cgroup_stat *stat)
 	sum = qty_add(sum, stat->inactive_file_bytes);
 	sum = qty_add(sum, stat->active_file_bytes);
 	sum = qty_add(sum, stat->unevictable_bytes);
-	sum = qty_add(sum, stat->kernel_bytes);
+	sum = qty_add(sum, kernel_charged(stat));
 	sum = qty_add(sum, stat->sock_bytes);
 	return qty_known(stat->hugetlb_bytes) ? qty_add(sum, stat->hugetlb_bytes) : sum;
-}
-
-static struct signed_qty difference(struct qty a, struct qty b)
-{
-	int64_t bytes;
-	if (!qty_known(a) || !qty_known(b) || __builtin_sub_overflow(a.bytes, b.bytes, &bytes))
-		return (struct signed_qty){ 0 };
-	return (struct signed_qty){ bytes, true };
 }
 
 static void residuals(const struct snapshot *snapshot, struct ledger *ledger)
@@ -134,13 +143,13 @@ static void residuals(const struct snapshot *snapshot, struct ledger *ledger)
 	const struct cgroup_memory *cg = &snapshot->cgroup;
 	ledger->charge_bytes = cg->current_bytes;
 	ledger->stat_tolerance_bytes = recon_stat_tolerance(snapshot);
-	if (!qty_known(cg->stat.kernel_bytes) || cg->stat.kernel_bytes.state != QTY_MEASURED)
+	if (qty_known(cg->stat.anon_bytes) && !qty_known(cg->stat.kernel_bytes))
 		ledger->stat_tolerance_bytes *= 4; /* before Linux 5.18 some kernel memory is in no counter */
-	ledger->stat_residual_bytes = difference(cg->current_bytes, charged_by_stat(&cg->stat));
-	struct signed_qty moved = difference(cg->current_after_bytes, cg->current_bytes);
+	ledger->stat_residual_bytes = signed_difference(cg->current_bytes, charged_by_stat(&cg->stat));
+	struct signed_qty moved = signed_difference(cg->current_after_bytes, cg->current_bytes);
 	ledger->torn = moved.known && (moved.bytes > (int64_t)ledger->stat_tolerance_bytes ||
 	                               moved.bytes < -(int64_t)ledger->stat_tolerance_bytes);
-	ledger->residual_bytes = difference(cg->current_bytes, lines_sum(ledger, ~(uint64_t)0));
+	ledger->residual_bytes = signed_difference(cg->current_bytes, lines_sum(ledger, ~(uint64_t)0));
 }
 
 void recon_run(const struct snapshot *snapshot, struct ledger *ret_ledger)
