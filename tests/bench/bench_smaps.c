@@ -15,8 +15,16 @@
 enum { MAPPINGS = 5000, RUNS = 40, TEXT_CAP = 64 * 1024 * 1024 };
 
 static const char *const names[] = {
-	"", "", "", "", "", "[heap]", "/usr/lib/jvm/java-17-openjdk-amd64/lib/server/libjvm.so",
-	"/usr/lib/x86_64-linux-gnu/libc.so.6", "/memfd:java_heap (deleted)", "/tmp/rocksdb/job_17/db/000123.sst",
+	"",
+	"",
+	"",
+	"",
+	"",
+	"[heap]",
+	"/usr/lib/jvm/java-17-openjdk-amd64/lib/server/libjvm.so",
+	"/usr/lib/x86_64-linux-gnu/libc.so.6",
+	"/memfd:java_heap (deleted)",
+	"/tmp/rocksdb/job_17/db/000123.sst",
 };
 
 static uint64_t next_random(uint64_t *state)
