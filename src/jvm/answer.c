@@ -42,7 +42,7 @@ static bool keep_nmt(struct str text, struct buf *out)
 	struct str line;
 	while (str_line(&text, &line)) {
 		struct str rest = str_trim(line);
-		if (str_starts(rest, STR("Virtual memory map:")))
+		if (str_starts(line, STR("Virtual memory map:")))
 			break;
 		bool keep = rest.len == 0;
 		for (size_t i = 0; i < sizeof starts / sizeof starts[0] && !keep; i++)
@@ -60,9 +60,9 @@ static bool keep_nmt_detail(struct str text, struct buf *out)
 	bool in_map = false;
 	while (str_line(&text, &line)) {
 		struct str rest = str_trim(line);
-		if (str_starts(rest, STR("Virtual memory map:")))
+		if (str_starts(line, STR("Virtual memory map:")))
 			in_map = true;
-		else if (in_map && (str_starts(rest, STR("Memory file details")) || str_starts(rest, STR("Details:"))))
+		else if (in_map && (str_starts(line, STR("Memory file details")) || str_starts(line, STR("Details:"))))
 			break;
 		else if (in_map && (!str_starts(rest, STR("[0x")) || str_find(rest, STR(" - ")) > str_index(rest, ']')))
 			continue;

@@ -360,7 +360,8 @@ static enum place add_argument(struct str argument, struct buf *out)
 		(void)buf_add(out, argument);
 		return PLACE_CONFIG_DIR;
 	}
-	if (str_take(&rest, STR("-D")) && str_index(rest, '=') < rest.len) {
+	if (str_take(&rest, STR("-D")) && is_word((struct str){ rest.ptr, str_index(rest, '=') }, "._-", 128) &&
+	    str_index(rest, '=') < rest.len) {
 		(void)buf_puts(out, "-D");
 		add_property(rest, out);
 	} else {

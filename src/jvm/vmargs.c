@@ -15,20 +15,18 @@ static struct str basename_of(struct str path)
 /* "75", "75.0", "37.25": basis points, cut after the second decimal. 0 if it is none, or over 100 %. */
 static uint32_t parse_percentage(struct str text)
 {
-	uint64_t whole, part = 0;
-	struct str rest = text;
-	if (!str_u64(&rest, &whole) || whole > 100)
+	uint64_t whole, points;
+	if (!str_u64(&text, &whole) || whole > 100)
 		return 0;
-	if (str_take(&rest, STR("."))) {
-		struct str decimals = { rest.ptr, rest.len < 2 ? rest.len : 2 };
-		uint64_t n_digits = decimals.len;
-		if (!str_is_u64(decimals, &part))
-			part = 0;
-		if (n_digits == 1)
-			part *= 10;
+	points = whole * 100;
+	if (str_take(&text, STR("."))) {
+		for (unsigned unit = 10; text.len; unit /= 10, text = str_skip(text, 1)) {
+			if (text.ptr[0] < '0' || text.ptr[0] > '9')
+				return 0;
+			points += unit * (unsigned)(text.ptr[0] - '0');
+		}
 	}
-	uint64_t points = whole * 100 + part;
-	return points <= 10000 ? (uint32_t)points : 0;
+	return text.len == 0 && points <= 10000 ? (uint32_t)points : 0;
 }
 
 /* One JVM option. */
