@@ -188,7 +188,12 @@ static int claim_per_slot(const struct stores *stores, struct count n_slots, str
 	fill_groups(stores, &groups);
 	merge(&groups, by_vertex);
 	struct totals least = widest_vertex(&groups);
+	bool told_apart = true;
+	for (size_t i = 0; i < groups.n; i++)
+		told_apart = told_apart && groups.items[i].subtask.len != 0;
 	size_t most = n_slots.known && n_slots.n < groups.n ? (size_t)n_slots.n : groups.n;
+	if (!told_apart && !(n_slots.known && n_slots.n == 1))
+		most = SIZE_MAX; /* the labels that tell subtasks apart were taken off */
 	claim->n_caches_certain = least.n >= most;
 	put_totals(claim, stores, least, claim->n_caches_certain ? QTY_DERIVED : QTY_INFERRED);
 	claim->cache_usage_low_bytes = claim->cache_usage_bytes;
