@@ -35,7 +35,9 @@ static bool format_flags(const struct vma *vma, struct buf *out)
 	return buf_puts(out, "VmFlags: ") && (!(vma->flags & VMA_NOHUGEPAGE) || buf_puts(out, "nh ")) &&
 	       (!(vma->flags & VMA_HUGEPAGE) || buf_puts(out, "hg ")) &&
 	       (!(vma->flags & VMA_HUGETLB) || buf_puts(out, "ht ")) &&
-	       (!(vma->flags & VMA_LOCKED) || buf_puts(out, "lo ")) && buf_putc(out, '\n');
+	       (!(vma->flags & VMA_LOCKED) || buf_puts(out, "lo ")) &&
+	       (!(vma->flags & VMA_NORESERVE) || buf_puts(out, "nr ")) &&
+	       (!(vma->flags & VMA_ACCOUNT) || buf_puts(out, "ac ")) && buf_putc(out, '\n');
 }
 
 /* Numbers that nearly always are 0 in every mapping, and whose absence means 0: half of the text. */

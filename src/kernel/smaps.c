@@ -156,7 +156,8 @@ static void take_flags(struct str flags, struct vma *vma)
 	static const struct {
 		char name[3];
 		uint32_t flag;
-	} known[] = { { "nh", VMA_NOHUGEPAGE }, { "hg", VMA_HUGEPAGE }, { "ht", VMA_HUGETLB }, { "lo", VMA_LOCKED } };
+	} known[] = { { "nh", VMA_NOHUGEPAGE }, { "hg", VMA_HUGEPAGE }, { "ht", VMA_HUGETLB },
+		      { "lo", VMA_LOCKED },	{ "nr", VMA_NORESERVE }, { "ac", VMA_ACCOUNT } };
 	for (size_t i = 0; i + 2 <= flags.len; i++) {
 		/* Two letters each; on words of another length the next blank sets it right. */
 		while (i < flags.len && flags.ptr[i] == ' ')

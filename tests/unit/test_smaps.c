@@ -63,7 +63,7 @@ static void linux_6_1(void **state)
 	const struct vma *heap = &set.items[0];
 	assert_int_equal(heap->start, 0xfc000000);
 	assert_int_equal(heap->end, 0xfc990000);
-	assert_int_equal(heap->flags, VMA_READ | VMA_WRITE);
+	assert_int_equal(heap->flags, VMA_READ | VMA_WRITE | VMA_ACCOUNT);
 	assert_int_equal(heap->kind, VMA_ANON);
 	assert_int_equal(heap->rss_bytes, 8192 * 1024);
 	assert_int_equal(heap->anonymous_bytes, 8192 * 1024);
@@ -160,13 +160,13 @@ static void flags_of_mappings(void **state)
 	auto_(vma_set_done) struct vma_set set = { 0 };
 	assert_int_equal(smaps_parse(STR("00400000-00600000 rw-p 00000000 00:00 0 \nRss: 0 kB\nVmFlags: rd nh lo sd \n"
 					 "00600000-00800000 ---s 00000000 00:00 0 \nRss: 0 kB\nVmFlags: hg ht\n"
-					 "00800000-00a00000 rw-p 00000000 00:00 0 \nRss: 0 kB\nVmFlags: \n"
+					 "00800000-00a00000 rw-p 00000000 00:00 0 \nRss: 0 kB\nVmFlags: nr ac\n"
 					 "00a00000-00c00000 rw-p 00000000 00:00 0 \nRss: 0 kB\nVmFlags: nhx xlo n h l o\n"),
 				     &set, NULL),
 			 0);
 	assert_int_equal(set.items[0].flags, VMA_READ | VMA_WRITE | VMA_NOHUGEPAGE | VMA_LOCKED);
 	assert_int_equal(set.items[1].flags, VMA_SHARED | VMA_HUGEPAGE | VMA_HUGETLB);
-	assert_int_equal(set.items[2].flags, VMA_READ | VMA_WRITE);
+	assert_int_equal(set.items[2].flags, VMA_READ | VMA_WRITE | VMA_NORESERVE | VMA_ACCOUNT);
 	assert_int_equal(set.items[3].flags, VMA_READ | VMA_WRITE);
 }
 
