@@ -16,6 +16,7 @@ struct process_id {
 struct process_status {
 	char name[64];            /* "Name:", as the kernel escapes it */
 	char state;               /* R S D T t Z X I */
+	struct count thread_group;  /* the process's pid; /proc shows a directory for each thread's id too, though it lists none */
 	struct count uid_real, uid_effective, uid_saved, uid_fs;
 	struct count gid_real, gid_effective, gid_saved, gid_fs;
 	struct count ns_pid;      /* innermost of NSpid: the pid the process sees itself as */

@@ -172,20 +172,59 @@ static uint64_t age_of(const struct process_id *id)
 static int open_target(struct collecting *c, struct err *err)
 {
 	auto_close int proc_fd = -1;
+	struct proc_stat stat;
 	int rc = proc_root_open("/proc", &proc_fd, err);
 	if (rc == 0)
 		rc = proc_open(proc_fd, c->options->pid, &c->pid_fd, err);
 	if (rc == 0)
-		rc = procid_read(c->pid_fd, &c->id, err);
+		rc = stat_read(c->pid_fd, &stat, err);
 	if (rc < 0) {
 		if (err && err->kind == ERR_GONE)
 			return err_set(err, ERR_GONE, "no process %d: give the pid of a running JVM as seen from here (shareProcessNamespace?)", c->options->pid);
 		return rc;
 	}
+	c->id = (struct process_id){ stat.pid, stat.start_ticks };
+	c->start_stack = stat.start_stack;
 	struct err ignored;
 	if (dir_open_at(c->pid_fd, "root", &c->root_fd, &ignored) < 0)
 		c->root_fd = -1; /* needs ptrace-read access: what depends on it says so itself */
 	c->age_ms = age_of(&c->id);
+	return 0;
+}
+
+/* The command line is everybody's to read: it tells a JVM where the mappings may not be seen. */
+static bool named_java(const struct collecting *c)
+{
+	struct str program = evidence_text(c->evidence, "proc/cmdline");
+	program.len = str_index(program, '\0');
+	return str_eq(program, STR("java"));
+}
+
+/* What is to be read is a JVM, as far as that may be known. */
+static int check_target(struct collecting *c, struct err *err)
+{
+	struct err why = { 0 };
+	int pid = c->id.pid;
+	if (c->status.thread_group.known && c->status.thread_group.n != (uint64_t)pid)
+		return err_set(err, ERR_USAGE, "%d is a thread of process %llu: give the pid of the process", pid, (unsigned long long)c->status.thread_group.n);
+	if (file_read_at(c->pid_fd, "maps", LIMIT_SMAPS, &c->maps, &why) == 0) {
+		c->is_jvm = jvmfind_is_jvm_maps(buf_str(&c->maps));
+		if (!c->is_jvm && c->status.name[0])
+			return err_set(err, ERR_USAGE, "process %d is no JVM (no libjvm.so is mapped): give the pid of a java process", pid);
+	} else if (why.kind == ERR_DENIED && !named_java(c)) {
+		return err_set(err, ERR_DENIED, "process %d may not be read and is not called java: run as its own uid and gid, or give the pid of a java process", pid);
+	}
+	return 0;
+}
+
+/* Still the same process, and still the program that was read first: execve(2) keeps pid and start time. */
+static int check_same(const struct collecting *c, struct err *err)
+{
+	struct proc_stat stat;
+	if (procid_same(c->pid_fd, &c->id, err) < 0 || stat_read(c->pid_fd, &stat, err) < 0)
+		return err_set(err, ERR_GONE, "process %d ended while it was read: nothing is reported", c->id.pid);
+	if (stat.start_stack != c->start_stack)
+		return err_set(err, ERR_GONE, "process %d executed another program while it was read: try again", c->id.pid);
 	return 0;
 }
 
@@ -203,20 +242,16 @@ static int read_target(struct collecting *c, struct err *err)
 	struct err ignored;
 	if (status_parse(evidence_text(c->evidence, "proc/status"), &c->status, &ignored) < 0)
 		c->status.name[0] = '\0'; /* its gap stands; attach and hsperfdata refuse without it */
-	if (file_read_at(c->pid_fd, "maps", LIMIT_SMAPS, &c->maps, &ignored) == 0) {
-		c->is_jvm = jvmfind_is_jvm_maps(buf_str(&c->maps));
-		if (!c->is_jvm && c->status.name[0])
-			return err_set(err, ERR_USAGE, "process %d is no JVM (no libjvm.so is mapped): give the pid of a java process", c->id.pid);
-	}
+	rc = check_target(c, err);
+	if (rc < 0)
+		return rc;
 	if (c->is_jvm)
 		collect_jvm(c);
 	collect_engine(c);
 	/* Last and side by side: the charge and the composition should be of one moment. */
 	collect_cgroup(c);
 	collect_smaps(c);
-	if (procid_same(c->pid_fd, &c->id, err) < 0)
-		return err_set(err, ERR_GONE, "process %d ended while it was read: nothing is reported", c->id.pid);
-	return 0;
+	return check_same(c, err);
 }
 
 int collect_run(const struct collect_options *options, struct evidence *ret_evidence, struct err *err)

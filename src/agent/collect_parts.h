@@ -12,6 +12,7 @@ struct collecting {
 	struct evidence *evidence;
 	int pid_fd, root_fd;       /* root_fd -1: the target's root may not be read */
 	struct process_id id;
+	uint64_t start_stack;      /* of the program it runs: kernel/stat.h */
 	struct process_status status;
 	uint64_t age_ms;           /* of the process */
 	struct buf maps;           /* /proc/<pid>/maps: what is mapped, before the costly reads */

@@ -8,7 +8,7 @@
 #include "kernel/keys.h"
 #include "sys/file.h"
 
-enum { FIELD_PARENT = 4, FIELD_THREADS = 20, FIELD_START = 22 }; /* as proc_pid_stat(5) counts: pid is 1 */
+enum { FIELD_PARENT = 4, FIELD_THREADS = 20, FIELD_START = 22, FIELD_STACK = 28 }; /* as proc_pid_stat(5) counts: pid is 1 */
 
 /* Field `wanted` of what follows "state ", which begins with field 4. Some fields are negative (tty, priority). */
 static bool field(struct str rest, unsigned wanted, uint64_t *ret_value)
@@ -43,6 +43,8 @@ static bool parse_fields(struct str text, struct proc_stat *stat)
 	    !field(rest, FIELD_THREADS, &stat->n_threads) || !field(rest, FIELD_START, &stat->start_ticks))
 		return false;
 	stat->parent_pid = (int)parent;
+	if (!field(rest, FIELD_STACK, &stat->start_stack))
+		stat->start_stack = 0; /* only ever compared: nothing is lost */
 	return true;
 }
 

@@ -18,6 +18,7 @@ struct proc_stat {
 	char name[64];        /* unescaped bytes of comm, cut at a NUL */
 	uint64_t n_threads;
 	uint64_t start_ticks; /* since boot, in clock ticks: only ever compared */
+	uint64_t start_stack; /* address; another one after each execve(2). 0 if it may not be known */
 };
 
 /* Pure. MALFORMED if a field is missing or no number, or for a NUL byte; unchanged `ret` then. */

@@ -28,6 +28,7 @@ struct line {
 static const struct line lines[] = {
 	LINE("Name", name, LINE_NAME),
 	LINE("State", state, LINE_STATE),
+	LINE("Tgid", thread_group, LINE_COUNT),
 	LINE("Uid", uid_real, LINE_IDS),
 	LINE("Gid", gid_real, LINE_IDS),
 	LINE("NSpid", ns_pid, LINE_LAST),

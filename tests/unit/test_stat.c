@@ -107,6 +107,7 @@ static void every_prefix(void **state)
 	tight_prefixes(text, text.len, prefix);
 	assert_int_equal(stat_parse(text, &stat, NULL), 0);
 	assert_int_equal(stat.start_ticks, 577);
+	assert_true(stat.start_stack != 0);
 	tight_free(text);
 }
 

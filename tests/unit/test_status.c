@@ -23,6 +23,7 @@ static void linux_6_1(void **state)
 	assert_int_equal(s.uid_fs.n, 0);
 	assert_true(s.uid_real.known && s.uid_effective.known && s.uid_saved.known && s.gid_fs.known);
 	assert_int_equal(s.ns_pid.n, 122);
+	assert_true(s.thread_group.known);
 	assert_int_equal(s.n_threads.n, 22);
 	assert_int_equal(s.vm_size_bytes.bytes, UINT64_C(2152420) * 1024);
 	assert_true(qty_known(s.rss_anon_bytes) && qty_known(s.rss_file_bytes) && qty_known(s.rss_shmem_bytes));
