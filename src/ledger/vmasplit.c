@@ -3,70 +3,143 @@
 
 #include <string.h>
 
-#include "base/str.h"
+#include "ledger/vmashape.h"
 
 const char *const vma_class_names[CLASS_COUNT] = {
-	[CLASS_HEAP] = "heap",     [CLASS_METASPACE] = "metaspace", [CLASS_CODE] = "code",       [CLASS_CDS] = "cds",
-	[CLASS_STACKS] = "stacks", [CLASS_GC] = "gc",               [CLASS_JVM] = "jvm",         [CLASS_LIBRARY] = "library",
-	[CLASS_MALLOC] = "malloc", [CLASS_POOL] = "pool",
+	[CLASS_HEAP] = "heap", [CLASS_METASPACE] = "metaspace", [CLASS_CODE] = "code",
+	[CLASS_CDS] = "cds",   [CLASS_STACKS] = "stacks",       [CLASS_GC] = "gc",
+	[CLASS_JVM] = "jvm",   [CLASS_LIBRARY] = "library",     [CLASS_MALLOC] = "malloc",
+	[CLASS_POOL] = "pool",
 };
 
-enum { MIB = 1 << 20, ARENA_BYTES = 64 * MIB, GUARD_MAX_BYTES = 64 * 1024 };
+/* One part of a mapping and who owns it. */
+struct piece {
+	struct addr_range range;
+	enum vma_class class;
+};
 
-static uint64_t anon_of(const struct snapshot *snapshot, const struct vma *vma)
-{
-	return snapshot->vmas.have & VMA_HAVE_PSS_ANON ? vma->pss_anon_bytes : vma->anonymous_bytes;
-}
+struct splitter {
+	struct vma_view view;
+	struct vma_marks marks;
+	bool labels_by_mapping; /* the regions are those of System.map: a label is the whole mapping's, for whatever is in it */
+};
 
-static struct str name_of(const struct vma_set *set, const struct vma *vma)
-{
-	return (struct str){ vma->name_len ? set->names + vma->name_at : "", vma->name_len };
-}
-
-static bool overlaps(struct addr_range a, uint64_t start, uint64_t end)
-{
-	return a.start < end && a.end > start;
-}
-
-/* The class of NMT's category or System.map's label. */
-__attribute__((unused)) static enum vma_class class_of_category(const char *category)
+/* The class of NMT's category: System.map's tags were turned into these. */
+static enum vma_class class_of_category(const char *category)
 {
 	static const struct {
 		const char *category;
 		enum vma_class class;
 	} table[] = {
-		{ "Java Heap", CLASS_HEAP },  { "JAVAHEAP", CLASS_HEAP },   { "Class", CLASS_METASPACE },
-		{ "Metaspace", CLASS_METASPACE }, { "CLASS", CLASS_METASPACE }, { "META", CLASS_METASPACE },
-		{ "Code", CLASS_CODE },       { "CODE", CLASS_CODE },       { "Shared class space", CLASS_CDS },
-		{ "CDS", CLASS_CDS },         { "GC", CLASS_GC },           { "CARDTBL", CLASS_GC },
-		{ "Thread Stack", CLASS_STACKS }, { "Thread", CLASS_STACKS }, { "STACK", CLASS_STACKS },
+		{ "Java Heap", CLASS_HEAP },         { "Class", CLASS_METASPACE }, { "Metaspace", CLASS_METASPACE },
+		{ "Shared class space", CLASS_CDS }, { "Code", CLASS_CODE },       { "GC", CLASS_GC },
+		{ "Thread Stack", CLASS_STACKS },    { "Thread", CLASS_STACKS },
 	};
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
 		if (strcmp(table[i].category, category) == 0)
 			return table[i].class;
-	return strncmp(category, "STACK", 5) == 0 ? CLASS_STACKS : CLASS_JVM;
+	return CLASS_JVM;
 }
 
-struct known_range {
-	struct addr_range range;
-	enum vma_class class;
-};
-
-enum { KNOWN_MAX = JVM_HEAP_RANGES_MAX + JVM_CODE_RANGES_MAX };
-
-static size_t known_ranges(const struct snapshot *snapshot, struct known_range known[KNOWN_MAX])
+static const struct jvm_region *region_after(const struct snapshot *snapshot, uint64_t address)
 {
-	size_t n = 0;
-	for (size_t i = 0; i < snapshot->heap.n_ranges; i++)
-		known[n++] = (struct known_range){ snapshot->heap.ranges[i], CLASS_HEAP };
-	for (size_t i = 0; i < snapshot->code.n_ranges; i++)
-		known[n++] = (struct known_range){ snapshot->code.ranges[i], CLASS_CODE };
-	return n;
+	size_t low = 0, high = snapshot->regions.n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (snapshot->regions.items[middle].range.end > address)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low < snapshot->regions.n ? &snapshot->regions.items[low] : NULL;
+}
+
+/* NMT detail tells committed ranges; only System.map labels what is merely reserved. */
+static bool labels_reserves(const struct vma_view *view)
+{
+	for (size_t i = 0; i < view->set->n && view->snapshot->regions.n; i++) {
+		const struct vma *vma = &view->set->items[i];
+		const struct jvm_region *region = region_after(view->snapshot, vma->start);
+		if (shape_is_reserve(view, vma) && region && region->range.start <= vma->start &&
+		    region->range.end >= vma->end && vma->end - vma->start >= SHAPE_MIB)
+			return true;
+	}
+	return false;
+}
+
+static void splitter_of(const struct snapshot *snapshot, struct splitter *ret)
+{
+	view_of(snapshot, &ret->view);
+	ret->labels_by_mapping = labels_reserves(&ret->view);
+	marks_find(&ret->view, ret->labels_by_mapping || !snapshot->regions.n, &ret->marks);
+}
+
+static const struct vma_mark *mark_after(const struct vma_marks *marks, uint64_t address)
+{
+	for (size_t i = 0; i < marks->n; i++)
+		if (marks->items[i].range.end > address)
+			return &marks->items[i];
+	return NULL;
+}
+
+/* May a label speak for parts of this mapping? Not where the mapping's own marks say more: stacks, arenas, files. */
+static bool takes_labels(const struct splitter *splitter, size_t index)
+{
+	const struct vma_view *view = &splitter->view;
+	const struct vma *vma = &view->set->items[index];
+	if (view->snapshot->regions.n == 0 || vma->kind != VMA_ANON)
+		return false;
+	if (view->stack_marks && shape_is_stack(view, index))
+		return false;
+	if (view->noreserve_marks && shape_is_arena(view, vma))
+		return false;
+	if (!splitter->labels_by_mapping)
+		return true;
+	const struct vma_mark *mark = mark_after(&splitter->marks, vma->start);
+	return !mark || mark->range.start >= vma->end;
+}
+
+/* The first piece with one owner at or after `at`; of what overlaps, marks go before labels. */
+static bool piece_at(const struct splitter *splitter, const struct vma *vma, bool labels, uint64_t at,
+		     struct piece *ret)
+{
+	while (at < vma->end) {
+		const struct vma_mark *mark = mark_after(&splitter->marks, at);
+		const struct jvm_region *region = labels ? region_after(splitter->view.snapshot, at) : NULL;
+		uint64_t mark_start = mark && mark->range.start < vma->end ? mark->range.start : vma->end;
+		uint64_t region_start = region && region->range.start < vma->end ? region->range.start : vma->end;
+		if (mark_start <= at) {
+			uint64_t end = mark->range.end < vma->end ? mark->range.end : vma->end;
+			*ret = (struct piece){ { at, end }, mark->class };
+			return true;
+		}
+		if (region_start <= at) {
+			uint64_t end = region->range.end < mark_start ? region->range.end : mark_start;
+			*ret = (struct piece){ { at, end }, class_of_category(region->category) };
+			return true;
+		}
+		at = mark_start < region_start ? mark_start : region_start;
+	}
+	return false;
+}
+
+/* The same, with what continues it joined. Ends are whole pages: the last object of an archive may end inside one. */
+static bool piece_next(const struct splitter *splitter, size_t index, bool labels, uint64_t at, struct piece *ret)
+{
+	const struct vma *vma = &splitter->view.set->items[index];
+	struct piece piece, next;
+	if (!piece_at(splitter, vma, labels, at, &piece))
+		return false;
+	while (piece_at(splitter, vma, labels, piece.range.end, &next) && next.range.start == piece.range.end &&
+	       next.class == piece.class)
+		piece.range.end = next.range.end;
+	*ret = piece;
+	return true;
 }
 
 static bool resident_in(const struct snapshot *snapshot, struct addr_range range, uint64_t *ret_bytes)
 {
-	for (size_t i = 0; i < snapshot->n_residents; i++) {
+	for (size_t i = 0; i < snapshot->n_residents && i < RESIDENT_RANGES_MAX; i++) {
 		const struct resident_range *r = &snapshot->residents[i];
 		if (r->range.start == range.start && r->range.end == range.end) {
 			*ret_bytes = r->resident_bytes;
@@ -77,151 +150,112 @@ static bool resident_in(const struct snapshot *snapshot, struct addr_range range
 }
 
 /*
- * A thread's stack: Linux 6.7+ turns MAP_STACK into VM_NOHUGEPAGE. Before, by shape: glibc puts a small
- * guard of no access right below (Java threads 12 to 16 KiB, native ones 4 KiB).
+ * How much of a mapping's `anon` bytes is in a piece of it. Without pagemap: what is committed is mostly touched, but
+ * for a collector's tables, which are taken to be as full as the mapping is.
  */
-static bool is_stack(const struct snapshot *snapshot, size_t index, bool nohugepage_marks)
+static uint64_t bytes_in(const struct splitter *splitter, const struct vma *vma, uint64_t anon,
+			 const struct piece *piece)
 {
-	const struct vma *vma = &snapshot->vmas.items[index];
-	if (nohugepage_marks)
-		return vma->flags & VMA_NOHUGEPAGE;
-	if (index == 0 || vma->end - vma->start > 16 * (uint64_t)MIB || (vma->flags & VMA_NORESERVE))
-		return false;
-	const struct vma *guard = &snapshot->vmas.items[index - 1];
-	return guard->end == vma->start && !(guard->flags & (VMA_READ | VMA_WRITE | VMA_EXEC)) && guard->kind == VMA_ANON &&
-	       guard->end - guard->start <= GUARD_MAX_BYTES;
+	uint64_t size = piece->range.end - piece->range.start, whole = vma->end - vma->start, resident;
+	if (size == whole)
+		return anon;
+	if (anon >= whole)
+		return size;
+	if (resident_in(splitter->view.snapshot, piece->range, &resident))
+		return resident;
+	return piece->class == CLASS_GC ? (uint64_t)((__uint128_t)anon * size / whole) : size;
 }
 
-static bool have_stack_marks(const struct snapshot *snapshot)
+static void split_one(const struct splitter *splitter, size_t index, uint64_t bytes[CLASS_COUNT])
 {
-	for (size_t i = 0; i < snapshot->vmas.n; i++)
-		if ((snapshot->vmas.items[i].flags & VMA_NOHUGEPAGE) && snapshot->vmas.items[i].kind == VMA_ANON)
-			return true;
-	return false;
-}
-
-/*
- * A glibc arena: starts on a 64 MiB border and does not pass the next one. HotSpot's metaspace nodes look
- * the same, but HotSpot commits without MAP_NORESERVE, while glibc maps a whole arena with it.
- */
-static bool is_arena(const struct snapshot *snapshot, const struct vma *vma)
-{
-	if (snapshot->allocator == ALLOCATOR_JEMALLOC || vma->start % ARENA_BYTES != 0 || vma->end - vma->start > ARENA_BYTES)
-		return false;
-	return !(snapshot->vmas.have & VMA_HAVE_VMFLAGS) || (vma->flags & VMA_NORESERVE);
-}
-
-static enum vma_class class_by_shape(const struct snapshot *snapshot, size_t index, bool stack_marks)
-{
-	const struct vma *vma = &snapshot->vmas.items[index];
-	switch (vma->kind) {
-	case VMA_BRK:
-		return CLASS_MALLOC;
-	case VMA_STACK:
-		return CLASS_STACKS;
-	case VMA_FILE:
-		return str_ends(name_of(&snapshot->vmas, vma), STR(".jsa")) ? CLASS_CDS : CLASS_LIBRARY;
-	case VMA_SHMEM:
-	case VMA_SPECIAL:
-	case VMA_KIND_COUNT:
-		return CLASS_LIBRARY;
-	case VMA_ANON:
-		break;
-	}
-	if (vma->flags & VMA_EXEC)
-		return CLASS_CODE;
-	if (is_arena(snapshot, vma))
-		return CLASS_MALLOC;
-	if (is_stack(snapshot, index, stack_marks))
-		return CLASS_STACKS;
-	return CLASS_POOL;
-}
-
-static void split_one(const struct snapshot *snapshot, size_t index, bool stack_marks, uint64_t bytes[CLASS_COUNT])
-{
-	const struct vma *vma = &snapshot->vmas.items[index];
-	uint64_t left = anon_of(snapshot, vma);
+	const struct vma *vma = &splitter->view.set->items[index];
+	uint64_t anon = view_anon_bytes(&splitter->view, vma), left = anon;
 	if (left == 0)
 		return;
-	struct known_range known[KNOWN_MAX];
-	size_t n = vma->kind == VMA_ANON ? known_ranges(snapshot, known) : 0;
-	for (size_t i = 0; i < n && left; i++) {
-		if (!overlaps(known[i].range, vma->start, vma->end))
-			continue;
-		struct addr_range part = { known[i].range.start > vma->start ? known[i].range.start : vma->start,
-			                   known[i].range.end < vma->end ? known[i].range.end : vma->end };
-		uint64_t resident = left;
-		if ((part.start != vma->start || part.end != vma->end) && !resident_in(snapshot, part, &resident) &&
-		    resident > part.end - part.start)
-			resident = part.end - part.start;
-		if (resident > left)
-			resident = left;
-		bytes[known[i].class] += resident;
-		left -= resident;
+	bool labels = takes_labels(splitter, index);
+	struct piece piece = { .range = { 0, vma->start } };
+	while (left && piece_next(splitter, index, labels, piece.range.end, &piece)) {
+		uint64_t part = bytes_in(splitter, vma, anon, &piece);
+		part = part < left ? part : left;
+		bytes[piece.class] += part;
+		left -= part;
 	}
 	if (left)
-		bytes[class_by_shape(snapshot, index, stack_marks)] += left;
+		bytes[shape_class(&splitter->view, index)] += left;
 }
 
 void vmasplit_one(const struct snapshot *snapshot, size_t index, uint64_t bytes[CLASS_COUNT])
 {
-	split_one(snapshot, index, have_stack_marks(snapshot), bytes);
+	struct splitter splitter;
+	splitter_of(snapshot, &splitter);
+	split_one(&splitter, index, bytes);
 }
 
-static bool is_heap_memfd(const struct vma_set *set, const struct vma *vma)
+static bool is_heap_memfd(const struct vma_view *view, const struct vma *vma)
 {
-	return vma->kind == VMA_SHMEM && str_has(name_of(set, vma), STR("java_heap"));
+	return vma->kind == VMA_SHMEM && str_has(view_name(view, vma), STR("java_heap"));
+}
+
+/* What is not anonymous in a mapping, by kind. */
+static void add_others(const struct vma_view *view, const struct vma *vma, struct vma_split *split)
+{
+	uint64_t anon = view_anon_bytes(view, vma);
+	uint64_t rss = vma->rss_bytes - (vma->anonymous_bytes < vma->rss_bytes ? vma->anonymous_bytes : vma->rss_bytes);
+	uint64_t pss = vma->pss_bytes - (anon < vma->pss_bytes ? anon : vma->pss_bytes);
+	split->lazyfree_bytes += vma->lazyfree_bytes;
+	split->swap_bytes += vma->swap_bytes;
+	split->hugetlb_bytes += vma->private_hugetlb_bytes + vma->shared_hugetlb_bytes;
+	if (is_heap_memfd(view, vma)) {
+		split->heap_shmem_rss_bytes += rss;
+	} else if (vma->kind == VMA_SHMEM) {
+		split->shmem_rss_bytes += rss;
+		split->shmem_pss_bytes += pss;
+	} else if (vma->kind == VMA_FILE) {
+		split->file_rss_bytes += rss;
+		split->file_pss_bytes += pss;
+	}
 }
 
 void vmasplit_run(const struct snapshot *snapshot, struct vma_split *ret_split)
 {
-	struct vma_split split = { .exact_heap = snapshot->heap.n_ranges > 0 };
-	bool stack_marks = have_stack_marks(snapshot);
-	(void)class_of_category;
+	struct splitter splitter;
+	struct vma_split split = { 0 };
+	splitter_of(snapshot, &splitter);
 	for (size_t i = 0; i < snapshot->vmas.n; i++) {
 		const struct vma *vma = &snapshot->vmas.items[i];
-		uint64_t anon = anon_of(snapshot, vma);
-		split.total_anon_bytes += anon;
-		split.lazyfree_bytes += vma->lazyfree_bytes;
-		split.swap_bytes += vma->swap_bytes;
-		split.hugetlb_bytes += vma->private_hugetlb_bytes + vma->shared_hugetlb_bytes;
-		split_one(snapshot, i, stack_marks, split.anon_bytes);
-		if (vma->kind == VMA_ANON && class_by_shape(snapshot, i, stack_marks) == CLASS_STACKS)
+		split.total_anon_bytes += view_anon_bytes(&splitter.view, vma);
+		split_one(&splitter, i, split.anon_bytes);
+		add_others(&splitter.view, vma, &split);
+		/* Guards have the mark of the stack above them. */
+		if ((vma->flags & VMA_WRITE) && shape_class(&splitter.view, i) == CLASS_STACKS && vma->kind == VMA_ANON)
 			split.n_stacks++;
-		uint64_t other_rss = vma->rss_bytes - (vma->anonymous_bytes < vma->rss_bytes ? vma->anonymous_bytes : vma->rss_bytes);
-		uint64_t other_pss = vma->pss_bytes - (anon < vma->pss_bytes ? anon : vma->pss_bytes);
-		if (is_heap_memfd(&snapshot->vmas, vma)) {
-			split.heap_shmem_rss_bytes += other_rss;
-		} else if (vma->kind == VMA_SHMEM) {
-			split.shmem_rss_bytes += other_rss;
-			split.shmem_pss_bytes += other_pss;
-		} else if (vma->kind == VMA_FILE) {
-			split.file_rss_bytes += other_rss;
-			split.file_pss_bytes += other_pss;
-		}
 	}
-	split.labelled[CLASS_HEAP] = split.exact_heap;
-	split.labelled[CLASS_CODE] = true;
-	split.labelled[CLASS_STACKS] = split.labelled[CLASS_CDS] = split.labelled[CLASS_LIBRARY] = true;
-	split.labelled[CLASS_MALLOC] = split.labelled[CLASS_POOL] = true;
+	split.exact_heap = splitter.marks.exact_heap;
+	split.labelled[CLASS_HEAP] = splitter.marks.sure[CLASS_HEAP];
+	split.labelled[CLASS_METASPACE] = splitter.marks.sure[CLASS_METASPACE];
+	split.labelled[CLASS_GC] = splitter.marks.sure[CLASS_GC];
+	split.labelled[CLASS_JVM] = snapshot->regions.n > 0;
+	split.labelled[CLASS_CODE] = split.labelled[CLASS_STACKS] = split.labelled[CLASS_CDS] = true;
+	split.labelled[CLASS_LIBRARY] = split.labelled[CLASS_MALLOC] = split.labelled[CLASS_POOL] = true;
 	*ret_split = split;
 }
 
 size_t vmasplit_queries(const struct snapshot *snapshot, struct addr_range ret_ranges[RESIDENT_RANGES_MAX])
 {
-	struct known_range known[KNOWN_MAX];
-	size_t n_known = known_ranges(snapshot, known), n = 0;
-	for (size_t v = 0; v < snapshot->vmas.n; v++) {
-		const struct vma *vma = &snapshot->vmas.items[v];
-		if (vma->kind != VMA_ANON || anon_of(snapshot, vma) == 0)
+	struct splitter splitter;
+	size_t n = 0;
+	splitter_of(snapshot, &splitter);
+	for (size_t i = 0; i < snapshot->vmas.n; i++) {
+		const struct vma *vma = &snapshot->vmas.items[i];
+		uint64_t anon = view_anon_bytes(&splitter.view, vma), whole = vma->end - vma->start;
+		bool labels = takes_labels(&splitter, i);
+		/* A mapping without pages, or with all of them, keeps no secret. */
+		if (anon == 0 || anon >= whole)
 			continue;
-		for (size_t i = 0; i < n_known && n < RESIDENT_RANGES_MAX; i++) {
-			struct addr_range r = known[i].range;
-			if (!overlaps(r, vma->start, vma->end) || (r.start <= vma->start && r.end >= vma->end))
-				continue;
-			ret_ranges[n++] = (struct addr_range){ r.start > vma->start ? r.start : vma->start,
-				                               r.end < vma->end ? r.end : vma->end };
-		}
+		struct piece piece = { .range = { 0, vma->start } };
+		while (n < RESIDENT_RANGES_MAX && piece_next(&splitter, i, labels, piece.range.end, &piece))
+			if (piece.range.end - piece.range.start < whole)
+				ret_ranges[n++] = piece.range;
 	}
 	return n;
 }

@@ -14,27 +14,29 @@
 
 enum vma_class {
 	CLASS_HEAP = 0,
-	CLASS_METASPACE,   /* class space and non-class nodes */
+	CLASS_METASPACE, /* class space and non-class nodes */
 	CLASS_CODE,
 	CLASS_CDS,
 	CLASS_STACKS,
 	CLASS_GC,
-	CLASS_JVM,         /* other mappings of the JVM itself, from labelled regions */
+	CLASS_JVM, /* other mappings of the JVM itself, from labelled regions */
 	CLASS_LIBRARY,
-	CLASS_MALLOC,      /* glibc arenas and brk: native code and the JVM's malloc */
-	CLASS_POOL,        /* everything else anonymous: big malloc blocks, direct buffers, jemalloc extents, unlabelled JVM tables */
+	CLASS_MALLOC, /* glibc arenas and brk: native code and the JVM's malloc */
+	CLASS_POOL, /* everything else anonymous: big malloc blocks, direct buffers, jemalloc extents, unlabelled JVM tables */
 	CLASS_COUNT,
 };
 extern const char *const vma_class_names[CLASS_COUNT];
 
 struct vma_split {
 	uint64_t anon_bytes[CLASS_COUNT]; /* sums to total_anon_bytes */
-	bool labelled[CLASS_COUNT];       /* this class was looked for by addresses or marks that are sure: 0 then means none */
-	bool exact_heap;                  /* heap by addresses the JVM told, not by shape */
-	uint64_t total_anon_bytes;        /* sum of Pss_Anon (Anonymous on kernels without it) */
+	bool labelled
+		[CLASS_COUNT]; /* this class was looked for by addresses or marks that are sure: 0 then means none */
+	bool exact_heap;       /* heap by addresses the JVM told, not by shape */
+	uint64_t total_anon_bytes; /* sum of Pss_Anon (Anonymous on kernels without it) */
 	uint64_t lazyfree_bytes;
 	uint64_t file_rss_bytes, file_pss_bytes; /* mapped files less their anonymous part */
-	uint64_t shmem_rss_bytes, shmem_pss_bytes, heap_shmem_rss_bytes; /* shared mappings; those of the ZGC memfd apart */
+	uint64_t shmem_rss_bytes, shmem_pss_bytes,
+		heap_shmem_rss_bytes; /* shared mappings; those of the ZGC memfd apart */
 	uint64_t swap_bytes, hugetlb_bytes;
 	size_t n_stacks;
 };

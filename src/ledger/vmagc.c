@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The collector's own tables by their shape. What they are and how large is a matter of the collector and of the
+ * heap's size H (share/gc): card tables and block offset tables H/512, mark bitmaps H/64 or H/32.
+ *
+ * Where they are is told, in this order of trust, by
+ *   1. the mirror: tables are committed where the heap is, so a hole in the heap shows as a hole of 1/512 or 1/64;
+ *   2. the fit: a mapping that is exactly a run of tables in the order they are reserved;
+ *   3. the neighbour: right below a table or the segment map of the code cache, which is reserved before the heap
+ *      (init_globals: codeCache_init, then universe_init), as mmap goes downwards;
+ *   4. the top of a mapping: the JVM mapped first and therefore highest, what malloc mapped since lies below.
+ *
+ * All of it may be resident, or nothing: pagemap tells. NMT's committed is no measure of it: G1's mark stack alone is
+ * 32 MiB that no one touches.
+ */
+#include "ledger/vmashape.h"
+
+#define HUGE_ALIGN          (2 * SHAPE_MIB)  /* Linux 6.7+ puts mappings of whole 2 MiB on such a border */
+#define MARK_STACK_BYTES    (32 * SHAPE_MIB) /* MarkStackSize: 4 Mi entries of 8 bytes */
+#define TASK_QUEUE_BYTES    SHAPE_MIB /* GenericTaskQueue: 128 Ki entries of 8 bytes, by malloc, one a GC thread */
+#define Z_MARK_SPACE_BYTES  (8192 * SHAPE_MIB) /* ZMarkStackSpaceLimit */
+#define Z_GRANULE_MAP_BYTES (16 * SHAPE_MIB)   /* one pointer a granule of 2 MiB of 4 TiB */
+
+enum { TABLES_MAX = 8, QUEUES_MAX = 64, SLACK_PAGES = 2, HOLES_MAX = 4 };
+
+struct gc_table {
+	uint64_t covers_from, covers_bytes; /* the part of the heap it describes, from the heap's start */
+	uint64_t size;
+	unsigned divisor; /* 0: of a size of its own */
+	bool found;
+};
+
+struct gc_plan {
+	struct gc_table tables[TABLES_MAX]; /* in the order they are reserved: from the top down */
+	size_t n;
+	struct addr_range heap;
+	bool mark_stack;
+	bool queues_above; /* G1 allocates its task queues before its tables */
+	bool whole;        /* tables may be committed whole, whatever the heap is */
+};
+
+struct gc_place {
+	size_t first, n; /* which tables */
+	uint64_t end, bytes;
+	int trust;
+};
+
+static uint64_t page_up(const struct vma_view *view, uint64_t bytes)
+{
+	return (bytes + view->page_bytes - 1) / view->page_bytes * view->page_bytes;
+}
+
+static void plan_add(const struct vma_view *view, struct gc_plan *plan, struct addr_range covers, unsigned divisor,
+		     uint64_t extra)
+{
+	if (plan->n == TABLES_MAX || covers.end <= covers.start)
+		return;
+	uint64_t bytes = covers.end - covers.start;
+	plan->tables[plan->n++] = (struct gc_table){
+		.covers_from = covers.start - plan->heap.start,
+		.covers_bytes = bytes,
+		.size = page_up(view, bytes / divisor) + extra,
+		.divisor = divisor,
+	};
+}
+
+static const struct nmt_category *nmt_gc(const struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->nmt.n_categories && snapshot->nmt_read; i++)
+		if (str_eq(str_of(snapshot->nmt.categories[i].name), STR("GC")))
+			return &snapshot->nmt.categories[i];
+	return NULL;
+}
+
+static uint64_t told_reserved(const struct snapshot *snapshot)
+{
+	const struct nmt_category *gc = nmt_gc(snapshot);
+	return gc ? qty_or(gc->mmap_reserved_bytes, 0) : 0;
+}
+
+/*
+ * G1 had two bitmaps until JDK 19 and a table of card counts until 21. NMT's sum decides where there is one.
+ */
+static void plan_g1(const struct vma_view *view, struct gc_plan *plan)
+{
+	uint64_t heap = plan->heap.end - plan->heap.start, told = told_reserved(view->snapshot);
+	int major = view->snapshot->jdk_major;
+	unsigned n_cards = major >= 21 ? 2 : 3, n_bitmaps = major >= 20 ? 1 : 2;
+	uint64_t best = UINT64_MAX;
+	for (unsigned cards = 2; told && cards <= 3; cards++) {
+		for (unsigned bitmaps = 1; bitmaps <= 2; bitmaps++) {
+			uint64_t sum = cards * (heap / 512) + bitmaps * (heap / 64) + MARK_STACK_BYTES;
+			if (sum > told || told - sum >= best)
+				continue;
+			best = told - sum;
+			n_cards = cards;
+			n_bitmaps = bitmaps;
+		}
+	}
+	for (unsigned i = 0; i < n_cards; i++)
+		plan_add(view, plan, plan->heap, 512, 0);
+	for (unsigned i = 0; i < n_bitmaps; i++)
+		plan_add(view, plan, plan->heap, 64, 0);
+	plan->mark_stack = plan->queues_above = true;
+}
+
+/* Card table, start array of the old generation, and for Parallel bitmap (two until JDK 21) and block table. */
+static void plan_generations(const struct vma_view *view, struct gc_plan *plan, bool parallel)
+{
+	const struct snapshot *snapshot = view->snapshot;
+	uint64_t guard = snapshot->jdk_major >= 21 ? 0 : view->page_bytes, heap = plan->heap.end - plan->heap.start;
+	struct addr_range old = { 0 };
+	for (size_t i = 0; i < snapshot->heap.n_ranges && snapshot->heap.n_ranges > 1; i++) {
+		struct addr_range range = snapshot->heap.ranges[i];
+		/* The old generation is the lower one of Parallel, the upper one of Serial. */
+		if (parallel ? range.start == plan->heap.start : range.end == plan->heap.end)
+			old = range;
+	}
+	plan_add(view, plan, plan->heap, 512, guard);
+	plan_add(view, plan, old, 512, 0);
+	if (!parallel)
+		return;
+	plan->whole = true;
+	uint64_t told = told_reserved(snapshot);
+	bool one_bitmap = told ? told < heap / 32 + heap / 512 : snapshot->jdk_major >= 21;
+	plan_add(view, plan, plan->heap, one_bitmap ? 64 : 32, 0);
+	if (!one_bitmap)
+		plan_add(view, plan, plan->heap, 512, 0);
+}
+
+static void plan_make(const struct vma_view *view, const struct vma_marks *marks, struct gc_plan *ret_plan)
+{
+	struct gc_plan plan = { .heap = { UINT64_MAX, 0 } };
+	for (size_t i = 0; i < marks->n; i++) {
+		struct addr_range range = marks->items[i].range;
+		if (marks->items[i].class != CLASS_HEAP)
+			continue;
+		plan.heap.start = range.start < plan.heap.start ? range.start : plan.heap.start;
+		plan.heap.end = range.end > plan.heap.end ? range.end : plan.heap.end;
+	}
+	bool heap = plan.heap.start < plan.heap.end;
+	switch (view->snapshot->gc) {
+	case GC_G1:
+		if (heap)
+			plan_g1(view, &plan);
+		break;
+	case GC_PARALLEL:
+	case GC_SERIAL:
+		if (heap)
+			plan_generations(view, &plan, view->snapshot->gc == GC_PARALLEL);
+		break;
+	case GC_SHENANDOAH:
+		if (heap)
+			plan_add(view, &plan, plan.heap, 32, 0);
+		break;
+	case GC_Z:
+		for (int i = 0; i < 2 && told_reserved(view->snapshot) >= Z_MARK_SPACE_BYTES; i++)
+			plan.tables[plan.n++] = (struct gc_table){ .size = Z_GRANULE_MAP_BYTES };
+		break;
+	case GC_EPSILON:
+	case GC_UNKNOWN:
+	case GC_COUNT:
+		break;
+	}
+	*ret_plan = plan;
+}
+
+/* --- 1. the mirror --------------------------------------------------------------------- */
+
+/* The uncommitted parts of [from, from + bytes) of the heap, as offsets from `from`. */
+static size_t heap_holes(const struct vma_view *view, const struct gc_plan *plan, const struct gc_table *table,
+			 struct addr_range holes[HOLES_MAX])
+{
+	uint64_t start = plan->heap.start + table->covers_from, end = start + table->covers_bytes;
+	size_t n = 0;
+	for (size_t i = view_find(view, start); i < view->set->n && view->set->items[i].start < end && n < HOLES_MAX;
+	     i++) {
+		const struct vma *vma = &view->set->items[i];
+		if (!shape_is_reserve(view, vma))
+			continue;
+		uint64_t from = vma->start > start ? vma->start : start, to = vma->end < end ? vma->end : end;
+		holes[n++] = (struct addr_range){ from - start, to - start };
+	}
+	return n;
+}
+
+static bool about(const struct vma_view *view, uint64_t a, uint64_t b)
+{
+	uint64_t slack = SLACK_PAGES * view->page_bytes;
+	return a <= b + slack && b <= a + slack;
+}
+
+/* Where the commits below items[index] begin: they may be several mappings without a gap. */
+static uint64_t commits_start(const struct vma_view *view, size_t index)
+{
+	while (index > 0 && view->set->items[index - 1].end == view->set->items[index].start &&
+	       shape_is_commit(view, &view->set->items[index - 1]))
+		index--;
+	return view->set->items[index].start;
+}
+
+/*
+ * Is the reserve items[index] the first hole of this table? Tables are committed in whole pages, and may have a page
+ * more than the heap needs. A hole at the table's end tells the table's place by its own end.
+ */
+static bool is_mirror(const struct vma_view *view, const struct gc_table *table, struct addr_range hole, size_t index,
+		      uint64_t *ret_start)
+{
+	const struct vma *gap = &view->set->items[index];
+	uint64_t committed = page_up(view, hole.start / table->divisor),
+		 hole_end = page_up(view, hole.end / table->divisor);
+	uint64_t below = hole.end == table->covers_bytes ? gap->end - hole_end : gap->start - committed;
+	if (committed == 0 || committed > gap->start || hole_end > gap->end || below >= gap->start)
+		return false;
+	if (!about(view, gap->start, below + committed) || !about(view, gap->end, below + hole_end) ||
+	    below < commits_start(view, index))
+		return false;
+	*ret_start = below;
+	return true;
+}
+
+static void find_mirrors(const struct vma_view *view, struct gc_plan *plan, struct vma_marks *marks)
+{
+	for (size_t t = 0; t < plan->n; t++) {
+		struct gc_table *table = &plan->tables[t];
+		struct addr_range holes[HOLES_MAX];
+		if (!table->divisor || !heap_holes(view, plan, table, holes))
+			continue;
+		for (size_t i = view->set->n; i-- > 1 && !table->found;) {
+			const struct vma *gap = &view->set->items[i];
+			uint64_t start;
+			if (!shape_is_reserve(view, gap) || gap[-1].end != gap->start ||
+			    !shape_is_commit(view, gap - 1) || !is_mirror(view, table, holes[0], i, &start))
+				continue;
+			table->found = marks_add(marks, (struct addr_range){ start, start + table->size }, CLASS_GC);
+		}
+	}
+}
+
+/* ZGC until JDK 20 reserves a space for its mark stacks that no other reserve equals. */
+static void find_z_mark_space(const struct vma_view *view, struct vma_marks *marks)
+{
+	for (size_t i = 1; i < view->set->n; i++) {
+		const struct vma *gap = &view->set->items[i];
+		if (!shape_is_reserve(view, gap) || gap->end < Z_MARK_SPACE_BYTES || gap[-1].end != gap->start)
+			continue;
+		struct addr_range range = { gap->end - Z_MARK_SPACE_BYTES, gap->end };
+		if (shape_is_commit(view, gap - 1) && shape_committed(view, range, view->page_bytes) &&
+		    marks_add(marks, range, CLASS_GC))
+			return;
+	}
+}
+
+/* --- 2. to 4.: fit, neighbour, top ------------------------------------------------------------- */
+
+/* The part of a commit that ends at `end` and is not marked yet. */
+static uint64_t free_from(const struct vma_marks *marks, const struct vma *vma, uint64_t end)
+{
+	uint64_t from = vma->start;
+	for (size_t i = 0; i < marks->n; i++)
+		if (marks->items[i].range.end <= end && marks->items[i].range.end > from)
+			from = marks->items[i].range.end;
+	return from;
+}
+
+/* The longest run of tables not yet found that fits below `end`; exact if it ends where the free part begins. */
+static struct gc_place run_below(const struct gc_plan *plan, uint64_t from, uint64_t end)
+{
+	struct gc_place best = { .end = end };
+	for (size_t first = 0; first < plan->n; first++) {
+		uint64_t bytes = 0;
+		for (size_t i = first; i < plan->n && !plan->tables[i].found; i++) {
+			bytes += plan->tables[i].size;
+			if (bytes > end - from)
+				break;
+			int trust = end - bytes == from ? 3 : 0;
+			if (trust < best.trust || (trust == best.trust && bytes <= best.bytes))
+				continue;
+			best = (struct gc_place){ first, i - first + 1, end, bytes, trust };
+		}
+	}
+	return best;
+}
+
+static int trust_of(const struct vma_view *view, const struct gc_plan *plan, const struct gc_place *place,
+		    bool neighbour, uint64_t zone)
+{
+	uint64_t first = plan->tables[place->first].size;
+	if (place->bytes == 0)
+		return -1;
+	if (place->trust == 3)
+		return 3;
+	if (neighbour && !(plan->queues_above && place->first == 0))
+		return 2;
+	if (first % HUGE_ALIGN == 0)
+		return place->end % HUGE_ALIGN == 0 ? 1 : -1;
+	/* Small tables: only where the JVM put its first mappings, above the code cache. */
+	(void)view;
+	return !plan->queues_above && zone && place->end > zone ? 0 : -1;
+}
+
+static void consider(const struct vma_view *view, const struct gc_plan *plan, uint64_t from, uint64_t end,
+		     bool neighbour, uint64_t zone, struct gc_place *best)
+{
+	if (end <= from)
+		return;
+	struct gc_place place = run_below(plan, from, end);
+	place.trust = trust_of(view, plan, &place, neighbour, zone);
+	if (place.trust > best->trust || (place.trust == best->trust && place.trust >= 0 && place.bytes > best->bytes))
+		*best = place;
+	/* G1's task queues lie between the segment map and the tables: as many as there are GC threads. */
+	for (uint64_t k = 1; neighbour && plan->queues_above && k <= QUEUES_MAX; k++) {
+		uint64_t queues = k * (TASK_QUEUE_BYTES + view->page_bytes);
+		if (queues >= end - from)
+			return;
+		place = run_below(plan, from, end - queues);
+		if (place.trust == 3 && place.first == 0 && best->trust < 3)
+			*best = place;
+	}
+}
+
+/* Where the code cache ends: above it lie the mappings that the JVM made first. */
+static uint64_t code_end(const struct vma_marks *marks)
+{
+	uint64_t end = 0;
+	for (size_t i = 0; i < marks->n; i++)
+		if (marks->items[i].class == CLASS_CODE &&
+		    marks->items[i].range.end - marks->items[i].range.start > 2 * SHAPE_MIB)
+			end = marks->items[i].range.end;
+	return end;
+}
+
+static struct gc_place best_place(const struct vma_view *view, const struct gc_plan *plan,
+				  const struct vma_marks *marks)
+{
+	struct gc_place best = { .trust = -1 };
+	uint64_t zone = code_end(marks);
+	for (size_t i = view->set->n; i-- > 0;) {
+		const struct vma *vma = &view->set->items[i];
+		if (!shape_is_commit(view, vma) || view_anon_bytes(view, vma) > vma->end - vma->start)
+			continue;
+		bool top_is_free = true, neighbour = false;
+		for (size_t m = marks->n; m-- > 0;) {
+			const struct vma_mark *mark = &marks->items[m];
+			if (mark->class != CLASS_GC && mark->class != CLASS_CODE) {
+				top_is_free &= mark->range.end < vma->end || mark->range.start >= vma->end;
+				continue;
+			}
+			if (mark->range.start == vma->end)
+				neighbour = true;
+			if (mark->range.start < vma->end && mark->range.end >= vma->end)
+				top_is_free = false;
+			if (mark->range.start > vma->start && mark->range.start < vma->end)
+				consider(view, plan, free_from(marks, vma, mark->range.start), mark->range.start, true,
+					 zone, &best);
+		}
+		if (top_is_free)
+			consider(view, plan, free_from(marks, vma, vma->end), vma->end, neighbour, zone, &best);
+	}
+	return best;
+}
+
+static void find_places(const struct vma_view *view, struct gc_plan *plan, struct vma_marks *marks)
+{
+	for (size_t round = 0; round < TABLES_MAX; round++) {
+		struct gc_place place = best_place(view, plan, marks);
+		if (place.trust < 0)
+			return;
+		uint64_t end = place.end;
+		for (size_t i = place.first; i < place.first + place.n; i++) {
+			uint64_t start = end - plan->tables[i].size;
+			plan->tables[i].found = true;
+			(void)marks_add(marks, (struct addr_range){ start, end }, CLASS_GC);
+			end = start;
+		}
+	}
+}
+
+/*
+ * G1's mark stack is committed whole and hardly touched, so it can only be in a mapping with as much untouched: at
+ * its top, or right below another table.
+ */
+static void find_mark_stack(const struct vma_view *view, struct vma_marks *marks)
+{
+	for (size_t i = view->set->n; i-- > 0;) {
+		const struct vma *vma = &view->set->items[i];
+		uint64_t size = vma->end - vma->start;
+		if (!shape_is_commit(view, vma) || size < MARK_STACK_BYTES ||
+		    view_anon_bytes(view, vma) + MARK_STACK_BYTES / 2 > size)
+			continue;
+		uint64_t end = vma->end;
+		for (size_t m = marks->n; m-- > 0;)
+			if (marks->items[m].range.start < end && marks->items[m].range.end >= end)
+				end = marks->items[m].range.start;
+		if (end < vma->start + MARK_STACK_BYTES || end % HUGE_ALIGN != 0)
+			continue;
+		if (marks_add(marks, (struct addr_range){ end - MARK_STACK_BYTES, end }, CLASS_GC))
+			return;
+	}
+}
+
+static uint64_t committed_in_marks(const struct vma_view *view, const struct vma_marks *marks)
+{
+	uint64_t sum = 0;
+	for (size_t m = 0; m < marks->n; m++) {
+		struct addr_range range = marks->items[m].range;
+		if (marks->items[m].class != CLASS_GC)
+			continue;
+		for (size_t i = view_find(view, range.start); i < view->set->n && view->set->items[i].start < range.end;
+		     i++) {
+			const struct vma *vma = &view->set->items[i];
+			uint64_t from = vma->start > range.start ? vma->start : range.start;
+			uint64_t to = vma->end < range.end ? vma->end : range.end;
+			sum += shape_is_commit(view, vma) ? to - from : 0;
+		}
+	}
+	return sum;
+}
+
+/* Before metaspace is looked for: a mark bitmap of 64 MiB that mirrors its heap would pass for a node. */
+void marks_gc_mirrors(const struct vma_view *view, struct vma_marks *marks)
+{
+	struct gc_plan plan;
+	plan_make(view, marks, &plan);
+	find_mirrors(view, &plan, marks);
+	if (view->snapshot->gc == GC_Z)
+		find_z_mark_space(view, marks);
+}
+
+/* Tables that are marked already, known by size as those of one size are alike, and those that would have a hole. */
+static void plan_recall(const struct vma_view *view, struct gc_plan *plan, const struct vma_marks *marks)
+{
+	struct addr_range holes[HOLES_MAX];
+	for (size_t m = 0; m < marks->n; m++) {
+		uint64_t size = marks->items[m].range.end - marks->items[m].range.start;
+		for (size_t t = 0; t < plan->n && marks->items[m].class == CLASS_GC; t++) {
+			if (plan->tables[t].found || plan->tables[t].size != size)
+				continue;
+			plan->tables[t].found = true;
+			break;
+		}
+	}
+	for (size_t t = 0; t < plan->n && !plan->whole; t++)
+		plan->tables[t].found |= plan->tables[t].divisor && heap_holes(view, plan, &plan->tables[t], holes);
+}
+
+void marks_gc(const struct vma_view *view, struct vma_marks *marks)
+{
+	struct gc_plan plan;
+	plan_make(view, marks, &plan);
+	plan_recall(view, &plan, marks);
+	find_places(view, &plan, marks);
+	if (plan.mark_stack)
+		find_mark_stack(view, marks);
+	uint64_t found = committed_in_marks(view, marks);
+	const struct nmt_category *told = nmt_gc(view->snapshot);
+	uint64_t expected = told ? qty_or(told->mmap_committed_bytes, 0) : 0;
+	expected = plan.mark_stack && expected > MARK_STACK_BYTES ? expected - MARK_STACK_BYTES : expected;
+	marks->sure[CLASS_GC] = found > 0 && found >= expected / 2;
+	if (!marks->sure[CLASS_GC])
+		marks_drop(marks, CLASS_GC);
+}
