@@ -52,8 +52,8 @@ int attach_check(const struct attach_target *target, bool socket_exists, struct 
 	if (status->state == 'Z' || status->state == 'X')
 		return err_set(err, ERR_GONE, "attach: pid %d has ended", target->id.pid);
 	if (status->state == 'T' || status->state == 't')
-		return err_set(err, ERR_UNSUPPORTED, "attach: pid %d is stopped (SIGSTOP or a debugger): continue it first",
-			       target->id.pid);
+		return err_set(err, ERR_UNSUPPORTED,
+			       "attach: pid %d is stopped (SIGSTOP or a debugger): continue it first", target->id.pid);
 	if (!status->ns_pid.known || !status->uid_effective.known || !status->gid_effective.known)
 		return err_set(err, ERR_UNSUPPORTED, "attach: status tells no NSpid, Uid or Gid");
 	if (target->flags->attach_disabled)
@@ -147,7 +147,7 @@ static bool take_bytes(struct str *rest, void *dest, size_t len)
 struct outcome {
 	bool trigger_left;
 	unsigned trigger_at;
-	bool failed;     /* the session: nothing was asked */
+	bool failed; /* the session: nothing was asked */
 	struct err err;
 	size_t n_answered;
 };
@@ -218,7 +218,8 @@ static int run_session(struct attach_session *session, struct attach_answer answ
 	struct err why = { 0 };
 	struct mono now = clock_mono();
 
-	session->deadline = mono_add_ms(now, deadline_ms > 2 * CHILD_MARGIN_MS ? deadline_ms - CHILD_MARGIN_MS : deadline_ms);
+	session->deadline =
+		mono_add_ms(now, deadline_ms > 2 * CHILD_MARGIN_MS ? deadline_ms - CHILD_MARGIN_MS : deadline_ms);
 	int rc = child_run(attachchild_work, session, mono_add_ms(now, deadline_ms), OUTPUT_MAX, &out, &result, &why);
 	for (size_t i = 0; i < n; i++) {
 		answers[i].text.cap = answers[i].text.cap ? answers[i].text.cap : LIMIT_JVM_ANSWER;
@@ -292,5 +293,6 @@ int attach_parse_reply(struct str reply, struct buf *out, struct err *err)
 		(void)esc_copy(shown, sizeof shown, line);
 		break;
 	}
-	return err_set(err, ERR_UNSUPPORTED, "attach: the JVM refused (%s%" PRIu64 "): %s", negative ? "-" : "", code, shown);
+	return err_set(err, ERR_UNSUPPORTED, "attach: the JVM refused (%s%" PRIu64 "): %s", negative ? "-" : "", code,
+		       shown);
 }

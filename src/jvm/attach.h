@@ -17,10 +17,10 @@
 #ifndef JVM_ATTACH_H
 #define JVM_ATTACH_H
 
-#include "base/buf.h"
-#include "base/err.h"
 #include "bankfull/jvm.h"
 #include "bankfull/process.h"
+#include "base/buf.h"
+#include "base/err.h"
 
 enum {
 	/* HotSpot installs its SIGQUIT handler within the first 100 ms; slow containers take longer. */
@@ -31,11 +31,11 @@ enum {
 };
 
 struct attach_target {
-	struct process_id id;                 /* as this process sees it: for kill and /proc */
+	struct process_id id; /* as this process sees it: for kill and /proc */
 	const struct process_status *status;
-	const struct jvm_flags *flags;        /* of its options: vmargs.h */
-	bool is_jvm;                          /* jvmfind.h */
-	uint64_t age_ms;                      /* since the process started */
+	const struct jvm_flags *flags; /* of its options: vmargs.h */
+	bool is_jvm;                   /* jvmfind.h */
+	uint64_t age_ms;               /* since the process started */
 };
 
 struct attach_answer {

@@ -154,7 +154,8 @@ static int read_reply(int fd, struct mono deadline, struct buf *reply, struct er
 			return timed_out(err);
 		/* It resets the connection of a peer whose ids it does not like. */
 		if (n < 0 && errno == ECONNRESET)
-			return err_set(err, ERR_DENIED, "attach: the JVM closed the connection: run as its user and group");
+			return err_set(err, ERR_DENIED,
+				       "attach: the JVM closed the connection: run as its user and group");
 		if (n < 0)
 			return err_sys(err, errno, "attach: read from the JVM");
 		if (n == 0)
@@ -225,7 +226,8 @@ static int make_trigger(const struct attach_session *session, unsigned at, const
 	if (dir < 0)
 		return err_set(err, ERR_DENIED, "attach: the JVM's working directory cannot be opened");
 	auto_close int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 && errno == EEXIST && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid == session->euid)
+	if (fd < 0 && errno == EEXIST && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    st.st_uid == session->euid)
 		return 0;
 	if (fd < 0)
 		return err_sys(err, errno, "attach: create the trigger file");

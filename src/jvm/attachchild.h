@@ -6,8 +6,8 @@
 #ifndef JVM_ATTACHCHILD_H
 #define JVM_ATTACHCHILD_H
 
-#include "base/err.h"
 #include "bankfull/process.h"
+#include "base/err.h"
 #include "sys/clock.h"
 
 enum attach_event {
@@ -29,12 +29,12 @@ enum { ATTACH_DIR_CWD, ATTACH_DIR_TMP, ATTACH_DIRS };
 /* What the parent opened and found out before it forked. */
 struct attach_session {
 	int pid;
-	int pid_fd;                 /* pidfd, or -1 on Linux before 5.3 */
-	int dir_fds[ATTACH_DIRS];   /* of the target; cwd may be -1 */
+	int pid_fd;               /* pidfd, or -1 on Linux before 5.3 */
+	int dir_fds[ATTACH_DIRS]; /* of the target; cwd may be -1 */
 	uint64_t ns_pid;
-	uint32_t euid, egid;        /* of the target */
-	bool may_signal;            /* attach_check() without a socket passed */
-	struct err refusal;         /* why not */
+	uint32_t euid, egid; /* of the target */
+	bool may_signal;     /* attach_check() without a socket passed */
+	struct err refusal;  /* why not */
 	struct mono deadline;
 	const char *const *commands;
 	size_t n_commands;

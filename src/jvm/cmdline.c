@@ -261,9 +261,19 @@ static bool is_class_path(struct str option)
 bool cmdline_takes_value(struct str option)
 {
 	static const char *const names[] = {
-		"-p", "--module-path", "--upgrade-module-path", "--add-modules", "--limit-modules", "--add-exports",
-		"--add-opens", "--add-reads", "--patch-module", "--enable-native-access", "--source",
-		"-d", "--describe-module",
+		"-p",
+		"--module-path",
+		"--upgrade-module-path",
+		"--add-modules",
+		"--limit-modules",
+		"--add-exports",
+		"--add-opens",
+		"--add-reads",
+		"--patch-module",
+		"--enable-native-access",
+		"--source",
+		"-d",
+		"--describe-module",
 	};
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		if (str_eq(option, str_of(names[i])))
@@ -275,8 +285,10 @@ bool cmdline_takes_value(struct str option)
 static bool is_plain(struct str option)
 {
 	static const char *const names[] = {
-		"-server", "-client", "-ea", "-esa", "-da", "-Xint", "-Xcomp", "-Xmixed", "-Xbatch", "-Xshare:auto",
-		"-Xshare:off", "-Xshare:on", "-Xnoclassgc", "-showversion", "--show-version", "-verbose:gc",
+		"-server",     "-client",    "-ea",         "-esa",         "-da",
+		"-Xint",       "-Xcomp",     "-Xmixed",     "-Xbatch",      "-Xshare:auto",
+		"-Xshare:off", "-Xshare:on", "-Xnoclassgc", "-showversion", "--show-version",
+		"-verbose:gc",
 	};
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		if (str_eq(option, str_of(names[i])))
@@ -323,14 +335,14 @@ static void add_option(struct str option, struct buf *out)
 /* --- whole command lines ------------------------------------------------------------------------- */
 
 enum place {
-	PLACE_PROGRAM,     /* argv[0] */
-	PLACE_OPTION,      /* JVM options, or the main class */
-	PLACE_CLASS_PATH,  /* the value of one */
+	PLACE_PROGRAM,    /* argv[0] */
+	PLACE_OPTION,     /* JVM options, or the main class */
+	PLACE_CLASS_PATH, /* the value of one */
 	PLACE_VALUE,
 	PLACE_JAR,
 	PLACE_MODULE,
-	PLACE_ARGUMENT,    /* of the program */
-	PLACE_PROPERTY,    /* after -D */
+	PLACE_ARGUMENT, /* of the program */
+	PLACE_PROPERTY, /* after -D */
 	PLACE_CONFIG_DIR,
 };
 

@@ -7,9 +7,9 @@
 #ifndef JVM_CODECACHE_H
 #define JVM_CODECACHE_H
 
+#include "bankfull/jvm.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "bankfull/jvm.h"
 
 /*
  * ranges are [low, high): reserved. MALFORMED: no heap, a broken number or range, more than JVM_CODE_RANGES_MAX

@@ -122,11 +122,16 @@ static enum jvm_gc gc_of(struct str line)
 		struct str start;
 		enum jvm_gc gc;
 	} heads[] = {
-		{ { "garbage-first heap", 18 }, GC_G1 },   { { "PSYoungGen", 10 }, GC_PARALLEL },
-		{ { "ParOldGen", 9 }, GC_PARALLEL },       { { "def new generation", 18 }, GC_SERIAL },
-		{ { "tenured generation", 18 }, GC_SERIAL }, { { "DefNew", 6 }, GC_SERIAL },
-		{ { "Tenured", 7 }, GC_SERIAL },           { { "ZHeap", 5 }, GC_Z },
-		{ { "Shenandoah Heap", 15 }, GC_SHENANDOAH }, { { "Epsilon Heap", 12 }, GC_EPSILON },
+		{ { "garbage-first heap", 18 }, GC_G1 },
+		{ { "PSYoungGen", 10 }, GC_PARALLEL },
+		{ { "ParOldGen", 9 }, GC_PARALLEL },
+		{ { "def new generation", 18 }, GC_SERIAL },
+		{ { "tenured generation", 18 }, GC_SERIAL },
+		{ { "DefNew", 6 }, GC_SERIAL },
+		{ { "Tenured", 7 }, GC_SERIAL },
+		{ { "ZHeap", 5 }, GC_Z },
+		{ { "Shenandoah Heap", 15 }, GC_SHENANDOAH },
+		{ { "Epsilon Heap", 12 }, GC_EPSILON },
 	};
 	for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
 		if (str_starts(line, heads[i].start))
@@ -141,7 +146,8 @@ static int parse_below(struct jvm_heap *heap, struct str line, unsigned n, bool 
 	struct str rest = line;
 
 	if (heap->gc == GC_SHENANDOAH && reserved_next && str_take(&rest, STR("- ")))
-		return take_addresses(&rest, at) == 2 ? add_range(heap, at[0], at[1], n, err) : bad(n, "no address range", err);
+		return take_addresses(&rest, at) == 2 ? add_range(heap, at[0], at[1], n, err)
+						      : bad(n, "no address range", err);
 	if (heap->gc == GC_SHENANDOAH && str_has(line, STR(" max, ")) && str_ends(line, STR("used")))
 		return parse_shenandoah(heap, line, n, err);
 	if (heap->gc == GC_EPSILON && str_starts(line, STR("space ")))

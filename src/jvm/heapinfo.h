@@ -11,9 +11,9 @@
 #ifndef JVM_HEAPINFO_H
 #define JVM_HEAPINFO_H
 
+#include "bankfull/jvm.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "bankfull/jvm.h"
 
 /* MALFORMED: no heap is named, a range or number is broken, more than JVM_HEAP_RANGES_MAX ranges. */
 int heapinfo_parse(struct str text, struct jvm_heap *ret_heap, struct err *err) __attribute__((warn_unused_result));

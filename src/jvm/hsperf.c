@@ -174,7 +174,8 @@ static int decode_entries(struct str bytes, bool little, struct buf *out, struct
 		return err_set(err, ERR_MALFORMED, "its entries start inside its head");
 	for (size_t i = 0; i < n_entries; i++) {
 		if (at > used || used - at < ENTRY_HEAD_LEN)
-			return err_set(err, ERR_MALFORMED, "entry %zu of %zu lies outside the used bytes", i, n_entries);
+			return err_set(err, ERR_MALFORMED, "entry %zu of %zu lies outside the used bytes", i,
+				       n_entries);
 		size_t len = offset_at(bytes, at, little);
 		if (len < ENTRY_HEAD_LEN || len > used - at)
 			return err_set(err, ERR_MALFORMED, "entry %zu of %zu has length %zu", i, n_entries, len);
@@ -263,9 +264,12 @@ static enum jvm_gc gc_of_name(struct str text)
 		struct str part;
 		enum jvm_gc gc;
 	} names[] = {
-		{ { "GarbageFirst", 12 }, GC_G1 },       { { "ParScav", 7 }, GC_PARALLEL },
-		{ { "Copy:MSC", 8 }, GC_SERIAL },        { { "Shenandoah", 10 }, GC_SHENANDOAH },
-		{ { "ZGC", 3 }, GC_Z },                  { { "Z concurrent", 12 }, GC_Z },
+		{ { "GarbageFirst", 12 }, GC_G1 },
+		{ { "ParScav", 7 }, GC_PARALLEL },
+		{ { "Copy:MSC", 8 }, GC_SERIAL },
+		{ { "Shenandoah", 10 }, GC_SHENANDOAH },
+		{ { "ZGC", 3 }, GC_Z },
+		{ { "Z concurrent", 12 }, GC_Z },
 		{ { "Epsilon", 7 }, GC_EPSILON },
 	};
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)

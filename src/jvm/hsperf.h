@@ -21,9 +21,9 @@
 #ifndef JVM_HSPERF_H
 #define JVM_HSPERF_H
 
+#include "bankfull/jvm.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "bankfull/jvm.h"
 
 /*
  * Appends the listing to `out`. UNSUPPORTED: no major version 2, or the JVM is building or tearing the file

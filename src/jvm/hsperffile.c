@@ -62,7 +62,8 @@ static int open_user_dir(const struct search *search, const char *name, struct e
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_sys(err, errno, "hsperfdata: its directory");
 	if (st.st_uid != search->status->uid_effective.n)
-		return err_set(err, ERR_UNSUPPORTED, "hsperfdata: its directory belongs to uid %u", (unsigned)st.st_uid);
+		return err_set(err, ERR_UNSUPPORTED, "hsperfdata: its directory belongs to uid %u",
+			       (unsigned)st.st_uid);
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
 		return err_set(err, ERR_UNSUPPORTED, "hsperfdata: others may write to its directory");
 	return TAKE_FD(fd);
@@ -136,6 +137,7 @@ int hsperffile_read(int root_fd, const struct process_status *status, struct str
 		enum err_kind kind = search.failed || search.err.kind == ERR_DENIED ? search.err.kind : ERR_UNSUPPORTED;
 		return err_set(err, kind, "%s", search.err.message);
 	}
-	return err_set(err, ERR_UNSUPPORTED,
-		       "hsperfdata: no file of this JVM (-XX:-UsePerfData, -XX:+PerfDisableSharedMem, or another /tmp)");
+	return err_set(
+		err, ERR_UNSUPPORTED,
+		"hsperfdata: no file of this JVM (-XX:-UsePerfData, -XX:+PerfDisableSharedMem, or another /tmp)");
 }

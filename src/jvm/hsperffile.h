@@ -10,9 +10,9 @@
 #ifndef JVM_HSPERFFILE_H
 #define JVM_HSPERFFILE_H
 
+#include "bankfull/process.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "bankfull/process.h"
 
 /*
  * Appends the redacted listing (hsperf.h) of the process whose root directory is open as `root_fd` to `out`.

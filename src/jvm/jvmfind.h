@@ -3,9 +3,9 @@
 #ifndef JVM_JVMFIND_H
 #define JVM_JVMFIND_H
 
-#include "base/str.h"
 #include "bankfull/jvm.h"
 #include "bankfull/process.h"
+#include "base/str.h"
 
 /* A mapping of a file named libjvm.so (deleted ones count: the package was upgraded under a running JVM). */
 bool jvmfind_is_jvm(const struct vma_set *vmas);

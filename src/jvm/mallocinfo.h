@@ -8,11 +8,12 @@
 #ifndef JVM_MALLOCINFO_H
 #define JVM_MALLOCINFO_H
 
+#include "bankfull/jvm.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "bankfull/jvm.h"
 
 /* UNSUPPORTED: no malloc_info; MALFORMED: it has no totals, or ends before </malloc>. */
-int mallocinfo_parse(struct str text, struct jvm_malloc *ret_malloc, struct err *err) __attribute__((warn_unused_result));
+int mallocinfo_parse(struct str text, struct jvm_malloc *ret_malloc, struct err *err)
+	__attribute__((warn_unused_result));
 
 #endif

@@ -64,7 +64,8 @@ static int parse_section(struct reader *reader, struct str rest, struct err *err
 	uint64_t used;
 
 	if (str_starts(rest, STR("reserved=")))
-		return take_pair(reader, &rest, class_space ? &nmt->class_space_reserved_bytes : &nmt->metadata_reserved_bytes,
+		return take_pair(reader, &rest,
+				 class_space ? &nmt->class_space_reserved_bytes : &nmt->metadata_reserved_bytes,
 				 class_space ? &nmt->class_space_committed_bytes : &nmt->metadata_committed_bytes, err);
 	if (str_take(&rest, STR("used="))) {
 		if (!take_size(&rest, &used))
@@ -138,7 +139,8 @@ int nmt_parse(struct str text, struct jvm_nmt *ret_nmt, struct err *err)
 		return err_set(err, ERR_UNSUPPORTED,
 			       "native memory tracking is off: start the JVM with -XX:NativeMemoryTracking=summary");
 	if (str_has(text, STR("racking has been shutdown")))
-		return err_set(err, ERR_UNSUPPORTED, "native memory tracking was shut down; only a restart brings it back");
+		return err_set(err, ERR_UNSUPPORTED,
+			       "native memory tracking was shut down; only a restart brings it back");
 	while (str_line(&text, &line)) {
 		reader.line++;
 		/* `detail` starts with the summary. */

@@ -10,9 +10,9 @@
 #ifndef JVM_NMT_H
 #define JVM_NMT_H
 
+#include "bankfull/jvm.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "bankfull/jvm.h"
 
 /*
  * UNSUPPORTED: tracking is off (the answer then comes with return code 0) or was shut down; MALFORMED: no total, no

@@ -17,14 +17,15 @@
 #ifndef JVM_NMTDETAIL_H
 #define JVM_NMTDETAIL_H
 
+#include "bankfull/jvm.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "bankfull/jvm.h"
 
 /*
  * UNSUPPORTED: tracking off, or summary only; MALFORMED: a range that ends before it starts or is no number;
  * LIMIT: over LIMIT_VMAS; NOMEM.
  */
-int nmtdetail_parse(struct str text, struct jvm_regions *ret_regions, struct err *err) __attribute__((warn_unused_result));
+int nmtdetail_parse(struct str text, struct jvm_regions *ret_regions, struct err *err)
+	__attribute__((warn_unused_result));
 
 #endif

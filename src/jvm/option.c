@@ -7,9 +7,9 @@
 
 /* What a value looks like: nothing else is kept, so an option cannot carry a text past the table. */
 enum shape {
-	SHAPE_SIZE,    /* digits and k m g t */
-	SHAPE_KIB,     /* digits and a unit, counted in KiB when it is applied */
-	SHAPE_NUMBER,  /* digits, one dot */
+	SHAPE_SIZE,     /* digits and k m g t */
+	SHAPE_KIB,      /* digits and a unit, counted in KiB when it is applied */
+	SHAPE_NUMBER,   /* digits, one dot */
 	SHAPE_TRACKING, /* off summary detail */
 };
 
@@ -81,7 +81,8 @@ struct direct {
 /* "-Xmx512m": the value follows at once. */
 static const struct direct direct[] = {
 	{ "-Xmx", FIELD(max_heap_bytes) },
-	{ "-Xms", FIELD(initial_heap_bytes) }, { "-Xss", FIELD(thread_stack_bytes) },
+	{ "-Xms", FIELD(initial_heap_bytes) },
+	{ "-Xss", FIELD(thread_stack_bytes) },
 	{ "-Xmn", NO_FIELD },
 };
 

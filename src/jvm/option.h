@@ -7,8 +7,8 @@
 #ifndef JVM_OPTION_H
 #define JVM_OPTION_H
 
-#include "base/buf.h"
 #include "bankfull/jvm.h"
+#include "base/buf.h"
 
 /*
  * Appends one JVM option (-X..., -XX:...) if the table has it and its value has the right shape; else appends

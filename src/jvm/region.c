@@ -44,7 +44,8 @@ static int compare(const void *a, const void *b)
 }
 
 /* Appends to an ordered list, joined to the last where it continues it. */
-static int append(struct jvm_regions *regions, uint64_t start, uint64_t end, const struct jvm_region *of, struct err *err)
+static int append(struct jvm_regions *regions, uint64_t start, uint64_t end, const struct jvm_region *of,
+		  struct err *err)
 {
 	struct jvm_region *last = regions->n ? &regions->items[regions->n - 1] : NULL;
 	if (start >= end)

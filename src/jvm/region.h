@@ -3,9 +3,9 @@
 #ifndef JVM_REGION_H
 #define JVM_REGION_H
 
+#include "bankfull/jvm.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "bankfull/jvm.h"
 
 /* Appends [start, end); an empty range is dropped. LIMIT past LIMIT_VMAS, NOMEM. */
 int region_add(struct jvm_regions *regions, struct addr_range range, struct str category, struct err *err)

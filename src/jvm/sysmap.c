@@ -12,12 +12,18 @@ static const struct {
 	struct str tag;
 	struct str category;
 } tags[] = {
-	{ { "JAVAHEAP", 8 }, { "Java Heap", 9 } }, { { "CLASS", 5 }, { "Class", 5 } },
-	{ { "META", 4 }, { "Metaspace", 9 } },     { { "CODE", 4 }, { "Code", 4 } },
-	{ { "CDS", 3 }, { "Shared class space", 18 } }, { { "GC", 2 }, { "GC", 2 } },
-	{ { "CARDTBL", 7 }, { "GC", 2 } },         { { "INTERN", 6 }, { "Internal", 8 } },
-	{ { "POLL", 4 }, { "Safepoint", 9 } },     { { "JDK", 3 }, { "Other", 5 } },
-	{ { "STACK", 5 }, { "Thread Stack", 12 } }, { { "TEST", 4 }, { "Test", 4 } },
+	{ { "JAVAHEAP", 8 }, { "Java Heap", 9 } },
+	{ { "CLASS", 5 }, { "Class", 5 } },
+	{ { "META", 4 }, { "Metaspace", 9 } },
+	{ { "CODE", 4 }, { "Code", 4 } },
+	{ { "CDS", 3 }, { "Shared class space", 18 } },
+	{ { "GC", 2 }, { "GC", 2 } },
+	{ { "CARDTBL", 7 }, { "GC", 2 } },
+	{ { "INTERN", 6 }, { "Internal", 8 } },
+	{ { "POLL", 4 }, { "Safepoint", 9 } },
+	{ { "JDK", 3 }, { "Other", 5 } },
+	{ { "STACK", 5 }, { "Thread Stack", 12 } },
+	{ { "TEST", 4 }, { "Test", 4 } },
 };
 
 /* "CODE,GC" is one mapping of two: the first tag is taken. "STACK-4411-Attach-Listener" is a stack. */

@@ -10,9 +10,9 @@
 #ifndef JVM_SYSMAP_H
 #define JVM_SYSMAP_H
 
+#include "bankfull/jvm.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "bankfull/jvm.h"
 
 /* UNSUPPORTED: the text holds no map; MALFORMED: a broken range; LIMIT; NOMEM. */
 int sysmap_parse(struct str text, struct jvm_regions *ret_regions, struct err *err) __attribute__((warn_unused_result));

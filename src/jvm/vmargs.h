@@ -7,17 +7,18 @@
 #ifndef JVM_VMARGS_H
 #define JVM_VMARGS_H
 
-#include "base/str.h"
 #include "bankfull/jvm.h"
+#include "base/str.h"
 
 struct vmargs {
 	struct jvm_flags flags;
-	char program[16];      /* basename of argv[0]: "java" */
-	char main_class[160];  /* or module/class, or the jar's basename */
+	char program[16];     /* basename of argv[0]: "java" */
+	char main_class[160]; /* or module/class, or the jar's basename */
 	bool is_jar;
-	size_t args_at;        /* where the program's own arguments start in the text; its length if there are none */
-	uint32_t max_ram_bp;   /* -XX:MaxRAMPercentage in basis points, 0: not given; decides the heap where -Xmx is absent */
-	bool is_java;          /* argv[0] is a launcher named java */
+	size_t args_at; /* where the program's own arguments start in the text; its length if there are none */
+	uint32_t
+		max_ram_bp; /* -XX:MaxRAMPercentage in basis points, 0: not given; decides the heap where -Xmx is absent */
+	bool is_java;       /* argv[0] is a launcher named java */
 };
 
 /* NUL-separated arguments; any bytes are taken. */

@@ -7,9 +7,9 @@
 #ifndef JVM_VMFLAGS_H
 #define JVM_VMFLAGS_H
 
+#include "bankfull/jvm.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "bankfull/jvm.h"
 
 /*
  * Sets what the text tells in `flags` and leaves the rest: fill it from the command line first. MALFORMED: no -XX:

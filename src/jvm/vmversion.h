@@ -16,7 +16,8 @@ struct vmversion {
 };
 
 /* MALFORMED: no version number. */
-int vmversion_parse(struct str text, struct vmversion *ret_version, struct err *err) __attribute__((warn_unused_result));
+int vmversion_parse(struct str text, struct vmversion *ret_version, struct err *err)
+	__attribute__((warn_unused_result));
 
 /* Major version of "17.0.15+6", "25-ea", "1.8.0_402", "11.0.2"; 0 if it is none. */
 int vmversion_major(struct str version);

@@ -28,8 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size > 1 << 16)
 		return 0;
-	if (!cmdline_redact(text, &once) || !cmdline_redact(buf_str(&once), &twice) || !cmdline_redact_words(text, &words) ||
-	    !cmdline_redact_command(text, &command))
+	if (!cmdline_redact(text, &once) || !cmdline_redact(buf_str(&once), &twice) ||
+	    !cmdline_redact_words(text, &words) || !cmdline_redact_command(text, &command))
 		abort();
 	if (!str_eq(buf_str(&once), buf_str(&twice)) || count_arguments(text) != count_arguments(buf_str(&once)))
 		abort();

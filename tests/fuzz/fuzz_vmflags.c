@@ -31,7 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int rc = vmflags_parse(text, &raw, &err);
 	if (size > 1 << 16)
 		return 0;
-	if (answer_reduce(ANSWER_FLAGS, text, &once, &err) < 0 || answer_reduce(ANSWER_FLAGS, buf_str(&once), &twice, &err) < 0)
+	if (answer_reduce(ANSWER_FLAGS, text, &once, &err) < 0 ||
+	    answer_reduce(ANSWER_FLAGS, buf_str(&once), &twice, &err) < 0)
 		abort();
 	if (!str_eq(buf_str(&once), buf_str(&twice)))
 		abort();

@@ -102,7 +102,8 @@ static void system_map_loses_names(void **state)
 		   "0x1-0x2\nCANARY\n"),
 	       &out);
 	assert_false(str_has(buf_str(&out), STR("CANARY")));
-	assert_true(str_has(buf_str(&out), STR("0x00007fa22d6f8000-0x00007fa22d6fc000 16384 ---p 0 0 4K com STACK-4411\n")));
+	assert_true(str_has(buf_str(&out),
+			    STR("0x00007fa22d6f8000-0x00007fa22d6fc000 16384 ---p 0 0 4K com STACK-4411\n")));
 }
 
 static void the_table_is_whole(void **state)
@@ -114,8 +115,12 @@ static void the_table_is_whole(void **state)
 		assert_true(strncmp(answer_kinds[i].evidence, "jvm/", 4) == 0 && strlen(answer_kinds[i].evidence) < 48);
 		assert_non_null(answer_kinds[i].command);
 		assert_true(answer_kinds[i].jdk_min >= 8);
-		assert_true(answer_reduce((enum answer)i, STR("Total: -XX:MaxHeapSize=1234567890\nVirtual memory map:\n[0x1 - 0x2] reserved 12345678 for A\n"
-								"0x1-0x2 1 rw-p 1 1 1K 1 1\n"), &out, &err) < 0);
+		assert_true(
+			answer_reduce(
+				(enum answer)i,
+				STR("Total: -XX:MaxHeapSize=1234567890\nVirtual memory map:\n[0x1 - 0x2] reserved 12345678 for A\n"
+				    "0x1-0x2 1 rw-p 1 1 1K 1 1\n"),
+				&out, &err) < 0);
 		assert_int_equal(err.kind, ERR_LIMIT);
 	}
 }
@@ -123,8 +128,11 @@ static void the_table_is_whole(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(flags_lose_their_secrets), cmocka_unit_test(real_flags), cmocka_unit_test(nmt_is_kept),
-		cmocka_unit_test(detail_loses_its_stacks), cmocka_unit_test(system_map_loses_names),
+		cmocka_unit_test(flags_lose_their_secrets),
+		cmocka_unit_test(real_flags),
+		cmocka_unit_test(nmt_is_kept),
+		cmocka_unit_test(detail_loses_its_stacks),
+		cmocka_unit_test(system_map_loses_names),
 		cmocka_unit_test(the_table_is_whole),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

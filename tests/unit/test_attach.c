@@ -29,8 +29,12 @@
 static struct process_status fine_status(void)
 {
 	return (struct process_status){
-		.state = 'S', .ns_pid = count_of(1), .uid_effective = count_of(geteuid()), .gid_effective = count_of(getegid()),
-		.sig_caught = count_of(QUIT), .sig_ignored = count_of(0),
+		.state = 'S',
+		.ns_pid = count_of(1),
+		.uid_effective = count_of(geteuid()),
+		.gid_effective = count_of(getegid()),
+		.sig_caught = count_of(QUIT),
+		.sig_ignored = count_of(0),
 	};
 }
 
@@ -96,7 +100,8 @@ static void replies(void **state)
 		{ "0", NULL, ERR_MALFORMED, "return code" },
 		{ "", NULL, ERR_MALFORMED, "return code" },
 		{ "x\nhello\n", NULL, ERR_MALFORMED, "return code" },
-		{ "-1\njava.lang.IllegalArgumentException: Unknown diagnostic command\n", NULL, ERR_UNSUPPORTED, "(-1): java.lang.Ill" },
+		{ "-1\njava.lang.IllegalArgumentException: Unknown diagnostic command\n", NULL, ERR_UNSUPPORTED,
+		  "(-1): java.lang.Ill" },
 		{ "101\n\n\n", NULL, ERR_UNSUPPORTED, "(101): no reason given" },
 		{ "1\n\x1b[2Jgone\n", NULL, ERR_UNSUPPORTED, "\\x1b[2Jgone" },
 		{ "99999999999999999999\nx\n", NULL, ERR_MALFORMED, "return code" },
@@ -166,8 +171,8 @@ static void start_peer(struct peer *peer, enum script script)
 		(void)snprintf(address.sun_path, sizeof address.sun_path, "/tmp/.java_pid%d", getpid());
 		(void)alarm(20);
 		int listener = socket(AF_UNIX, SOCK_STREAM, 0);
-		if (bind(listener, (struct sockaddr *)&address, sizeof address) < 0 || chmod(address.sun_path, 0600) < 0 ||
-		    (script != PEER_DEAF && listen(listener, 5) < 0))
+		if (bind(listener, (struct sockaddr *)&address, sizeof address) < 0 ||
+		    chmod(address.sun_path, 0600) < 0 || (script != PEER_DEAF && listen(listener, 5) < 0))
 			_exit(1);
 		(void)!write(ready[1], "", 1);
 		if (script == PEER_DEAF)
@@ -335,9 +340,11 @@ static void wrong_process(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(decision), cmocka_unit_test(replies), cmocka_unit_test(peer_answers),
-		cmocka_unit_test(peer_hangs), cmocka_unit_test(peer_stops_halfway), cmocka_unit_test(peer_closes),
-		cmocka_unit_test(stale_socket), cmocka_unit_test(wrong_file), cmocka_unit_test(wrong_process),
+		cmocka_unit_test(decision),           cmocka_unit_test(replies),
+		cmocka_unit_test(peer_answers),       cmocka_unit_test(peer_hangs),
+		cmocka_unit_test(peer_stops_halfway), cmocka_unit_test(peer_closes),
+		cmocka_unit_test(stale_socket),       cmocka_unit_test(wrong_file),
+		cmocka_unit_test(wrong_process),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,8 @@ static void to_nul(const char *text, struct buf *out)
 
 static void check(const char *in, const char *wanted)
 {
-	auto_buf struct buf cmdline = { .cap = 1 << 16 }, out = { .cap = 1 << 16 }, again = { .cap = 1 << 16 }, expected = { .cap = 1 << 16 };
+	auto_buf struct buf cmdline = { .cap = 1 << 16 }, out = { .cap = 1 << 16 }, again = { .cap = 1 << 16 },
+			    expected = { .cap = 1 << 16 };
 	to_nul(in, &cmdline);
 	to_nul(wanted, &expected);
 	struct str tight = tight_of(buf_str(&cmdline));
@@ -49,9 +50,11 @@ static void flink_taskmanager(void **state)
 	      "-D|taskmanager.cpu.cores=2.0|-D|taskmanager.memory.task.off-heap.size=0b|-D|s3.secret-key=CANARY|-Djobmanager.rpc.address=CANARY|"
 	      "-Dmetrics.reporter.prom.port=9249|state.backend.type=rocksdb|-D|taskmanager.memory.managed.size=CANARY",
 	      "java|-Xmx536870902|-Xms536870902|-XX:MaxDirectMemorySize=268435458|-XX:MaxMetaspaceSize=268435456|"
-	      "-Dlog.file=" R "|-classpath|flink-cep-1.20.1.jar:flink-dist-1.20.1.jar:frocksdbjni-6.20.3-ververica-2.0.jar|"
+	      "-Dlog.file=" R
+	      "|-classpath|flink-cep-1.20.1.jar:flink-dist-1.20.1.jar:frocksdbjni-6.20.3-ververica-2.0.jar|"
 	      "org.apache.flink.runtime.taskexecutor.TaskManagerRunner|--configDir|/opt/flink/conf|-D|taskmanager.memory.network.min=134217730b|"
-	      "-D|taskmanager.cpu.cores=2.0|-D|taskmanager.memory.task.off-heap.size=0b|-D|s3.secret-key=" R "|-Djobmanager.rpc.address=" R "|"
+	      "-D|taskmanager.cpu.cores=2.0|-D|taskmanager.memory.task.off-heap.size=0b|-D|s3.secret-key=" R
+	      "|-Djobmanager.rpc.address=" R "|"
 	      "-Dmetrics.reporter.prom.port=9249|state.backend.type=rocksdb|-D|taskmanager.memory.managed.size=" R);
 }
 
@@ -78,9 +81,11 @@ static void options(void **state)
 		{ "-XX:MaxRAMPercentage=75.0", "-XX:MaxRAMPercentage=75.0" },
 		{ "-XX:CANARY", "-XX:" R },
 		{ "-XX:", "-XX:" R },
-		{ "-javaagent:/opt/CANARY/jmx_prometheus_javaagent-1.0.1.jar=9404:/etc/CANARY.yaml", "-javaagent:jmx_prometheus_javaagent-1.0.1.jar=9404" },
+		{ "-javaagent:/opt/CANARY/jmx_prometheus_javaagent-1.0.1.jar=9404:/etc/CANARY.yaml",
+		  "-javaagent:jmx_prometheus_javaagent-1.0.1.jar=9404" },
 		{ "-javaagent:/opt/jmx.jar=127.0.0.1:9404:/etc/CANARY", "-javaagent:jmx.jar=9404" },
-		{ "-javaagent:/opt/jolokia-agent.jar=user=CANARY,password=CANARY,port=8778,host=*", "-javaagent:jolokia-agent.jar=port=8778" },
+		{ "-javaagent:/opt/jolokia-agent.jar=user=CANARY,password=CANARY,port=8778,host=*",
+		  "-javaagent:jolokia-agent.jar=port=8778" },
 		{ "-javaagent:/opt/otel.jar=token=CANARY", "-javaagent:otel.jar=" R },
 		{ "-javaagent:/opt/otel.jar", "-javaagent:otel.jar" },
 		{ "-javaagent:/opt/CANARY agent=9404", "-javaagent:" R },
@@ -98,14 +103,17 @@ static void options(void **state)
 		{ "-Dtaskmanager.memory.process.size=1728 mb", "-Dtaskmanager.memory.process.size=1728 mb" },
 		{ "-Dtaskmanager.memory.=1", "-Dtaskmanager.memory.=" R },
 		{ "-Dstate.backend=rocksdb", "-Dstate.backend=rocksdb" },
-		{ "-Dstate.backend.rocksdb.memory.fixed-per-slot=64mb", "-Dstate.backend.rocksdb.memory.fixed-per-slot=64mb" },
+		{ "-Dstate.backend.rocksdb.memory.fixed-per-slot=64mb",
+		  "-Dstate.backend.rocksdb.memory.fixed-per-slot=64mb" },
 		{ "-Dstate.backend.rocksdb.localdir=s3://CANARY", "-Dstate.backend.rocksdb.localdir=" R },
 		{ "-Dmetrics.reporter.prom.factory.class=org.apache.flink.metrics.prometheus.PrometheusReporterFactory",
 		  "-Dmetrics.reporter.prom.factory.class=org.apache.flink.metrics.prometheus.PrometheusReporterFactory" },
 		{ "-Dmetrics.reporter.prom.port=9249-9260", "-Dmetrics.reporter.prom.port=9249-9260" },
 		{ "-Dmetrics.reporter.prom.password=CANARY", "-Dmetrics.reporter.prom.password=" R },
-		{ "-Dkubernetes.taskmanager.memory.limit-factor=1.2", "-Dkubernetes.taskmanager.memory.limit-factor=1.2" },
-		{ "-Dorg.apache.flink.shaded.netty4.io.netty.maxDirectMemory=0", "-Dorg.apache.flink.shaded.netty4.io.netty.maxDirectMemory=0" },
+		{ "-Dkubernetes.taskmanager.memory.limit-factor=1.2",
+		  "-Dkubernetes.taskmanager.memory.limit-factor=1.2" },
+		{ "-Dorg.apache.flink.shaded.netty4.io.netty.maxDirectMemory=0",
+		  "-Dorg.apache.flink.shaded.netty4.io.netty.maxDirectMemory=0" },
 		{ "--class-path=/CANARY/kafka-streams-4.0.0.jar", "--class-path=kafka-streams-4.0.0.jar" },
 		{ "--patch-module=x=/CANARY", "-" R },
 		{ "\x1b[2J", R },
@@ -125,7 +133,8 @@ static void programs(void **state)
 	(void)state;
 	check("/usr/bin/java|-cp|/CANARY/*|--add-opens|java.base/CANARY=x|com.example.App|CANARY|--password|CANARY|password=CANARY|-c|CANARY",
 	      "java|-cp|" R "|--add-opens|" R "|com.example.App|" R "|" R "|" R "|" R "|" R "|" R);
-	check("java|-jar|/CANARY/app-1.0.jar|-Xmx1g|-Dkey=CANARY|-D|CANARY", "java|-jar|app-1.0.jar|" R "|-Dkey=" R "|-D|" R);
+	check("java|-jar|/CANARY/app-1.0.jar|-Xmx1g|-Dkey=CANARY|-D|CANARY",
+	      "java|-jar|app-1.0.jar|" R "|-Dkey=" R "|-D|" R);
 	check("java|-jar|/x/CANARY?", "java|-jar|" R);
 	check("java|-m|mod/com.example.Main|CANARY", "java|-m|mod/com.example.Main|" R);
 	check("java|com/CANARY pass|x", "java|" R "|" R);
@@ -212,9 +221,9 @@ static void full_output(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(flink_taskmanager), cmocka_unit_test(options), cmocka_unit_test(programs),
-		cmocka_unit_test(keeps_positions), cmocka_unit_test(words), cmocka_unit_test(commands),
-		cmocka_unit_test(open_keys), cmocka_unit_test(full_output),
+		cmocka_unit_test(flink_taskmanager), cmocka_unit_test(options),     cmocka_unit_test(programs),
+		cmocka_unit_test(keeps_positions),   cmocka_unit_test(words),       cmocka_unit_test(commands),
+		cmocka_unit_test(open_keys),         cmocka_unit_test(full_output),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 #include "jvm/codecache.h"
 #include "support/tight.h"
 
-#define DIR "tests/fixtures/jvm/"
+#define DIR  "tests/fixtures/jvm/"
 #define K(n) ((uint64_t)(n) << 10)
 
 static const struct {
@@ -105,7 +105,9 @@ static void prefixes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(answers), cmocka_unit_test(refused), cmocka_unit_test(too_many_heaps),
+		cmocka_unit_test(answers),
+		cmocka_unit_test(refused),
+		cmocka_unit_test(too_many_heaps),
 		cmocka_unit_test(prefixes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

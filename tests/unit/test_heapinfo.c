@@ -11,7 +11,7 @@
 #include "jvm/heapinfo.h"
 #include "support/tight.h"
 
-#define DIR "tests/fixtures/jvm/"
+#define DIR  "tests/fixtures/jvm/"
 #define K(n) ((uint64_t)(n) << 10)
 #define M(n) ((uint64_t)(n) << 20)
 
@@ -69,11 +69,14 @@ static void jdk11(void **state)
 	struct jvm_heap heap;
 	struct err err = { 0 };
 	(void)state;
-	assert_int_equal(heapinfo_parse(STR(" garbage-first heap   total 262144K, used 55296K [0x00000000f0000000, 0x0000000100000000)\n"
-					    "  region size 1024K, 3 young (3072K), 0 survivors (0K)\n"
-					    " Metaspace       used 5990K, capacity 6120K, committed 6784K, reserved 1056768K\n"
-					    "  class space    used 607K, capacity 700K, committed 936K, reserved 1048576K\n"),
-					&heap, &err), 0);
+	assert_int_equal(
+		heapinfo_parse(
+			STR(" garbage-first heap   total 262144K, used 55296K [0x00000000f0000000, 0x0000000100000000)\n"
+			    "  region size 1024K, 3 young (3072K), 0 survivors (0K)\n"
+			    " Metaspace       used 5990K, capacity 6120K, committed 6784K, reserved 1056768K\n"
+			    "  class space    used 607K, capacity 700K, committed 936K, reserved 1048576K\n"),
+			&heap, &err),
+		0);
 	assert_int_equal(heap.committed_bytes.bytes, M(256));
 	assert_int_equal(heap.metaspace_committed_bytes.bytes, K(6784));
 	assert_int_equal(heap.class_space_reserved_bytes.bytes, K(1048576));
@@ -149,7 +152,7 @@ static void prefixes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(answers), cmocka_unit_test(jdk11), cmocka_unit_test(refused),
+		cmocka_unit_test(answers),         cmocka_unit_test(jdk11),    cmocka_unit_test(refused),
 		cmocka_unit_test(too_many_ranges), cmocka_unit_test(prefixes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

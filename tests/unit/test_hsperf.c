@@ -14,7 +14,7 @@
 #include "jvm/hsperf.h"
 #include "support/tight.h"
 
-#define DIR "tests/fixtures/jvm/"
+#define DIR  "tests/fixtures/jvm/"
 #define M(n) ((uint64_t)(n) << 20)
 
 /* --- a writer of the format, for what no JVM would write ---------------------------------------- */
@@ -166,7 +166,8 @@ static void both_byte_orders(void **state)
 		number(&w, "sun.gc.generation.0.capacity", UINT64_MAX); /* -1: not known */
 		number(&w, "sun.gc.unheard.of", 7);
 		assert_int_equal(decode(finish(&w), &out, &err), 0);
-		assert_string_equal(out.ptr, "sun.gc.metaspace.used=83184\njava.property.java.vm.version=\"25.0.3+9-LTS\"\n");
+		assert_string_equal(out.ptr,
+				    "sun.gc.metaspace.used=83184\njava.property.java.vm.version=\"25.0.3+9-LTS\"\n");
 		assert_int_equal(hsperf_parse(buf_str(&out), &perf, &err), 0);
 		assert_int_equal(perf.metaspace_used_bytes.bytes, 83184);
 		assert_false(qty_known(perf.heap_capacity_bytes));
@@ -183,8 +184,10 @@ static void secrets_do_not_pass(void **state)
 	struct jvm_perf perf;
 	(void)state;
 	start(&w, false);
-	text(&w, "java.rt.vmArgs", "-Xmx64m -Ddb.password=CANARY-1 -Dx=a CANARY-2 -XX:OnOutOfMemoryError=CANARY-3 -XX:+UseZGC -DCANARY-4 -XX:+CANARY5 -Dtoken CANARY-6=1");
-	text(&w, "sun.rt.javaCommand", "com.example.Main --token CANARY-7 password=CANARY-8 -D rest.port=8081 -Dsecret.CANARY=1");
+	text(&w, "java.rt.vmArgs",
+	     "-Xmx64m -Ddb.password=CANARY-1 -Dx=a CANARY-2 -XX:OnOutOfMemoryError=CANARY-3 -XX:+UseZGC -DCANARY-4 -XX:+CANARY5 -Dtoken CANARY-6=1");
+	text(&w, "sun.rt.javaCommand",
+	     "com.example.Main --token CANARY-7 password=CANARY-8 -D rest.port=8081 -Dsecret.CANARY=1");
 	text(&w, "java.property.java.class.path", "/CANARY-9");
 	text(&w, "sun.property.CANARY", "x");
 	assert_int_equal(decode(finish(&w), &out, &err), 0);
@@ -223,16 +226,16 @@ static void wrong_fields(void **state)
 		uint64_t value;
 		enum err_kind kind;
 	} cases[] = {
-		{ 0, 4, 0, ERR_MALFORMED },          { 4, 1, 2, ERR_MALFORMED },
-		{ 5, 1, 1, ERR_UNSUPPORTED },        { 5, 1, 3, ERR_UNSUPPORTED },
-		{ 7, 1, 0, ERR_UNSUPPORTED },        { 8, 4, 31, ERR_MALFORMED },
-		{ 8, 4, 0xffffffff, ERR_MALFORMED }, { 8, 4, 1 << 20, ERR_MALFORMED },
-		{ 24, 4, 0, ERR_MALFORMED },         { 24, 4, 31, ERR_MALFORMED },
+		{ 0, 4, 0, ERR_MALFORMED },           { 4, 1, 2, ERR_MALFORMED },
+		{ 5, 1, 1, ERR_UNSUPPORTED },         { 5, 1, 3, ERR_UNSUPPORTED },
+		{ 7, 1, 0, ERR_UNSUPPORTED },         { 8, 4, 31, ERR_MALFORMED },
+		{ 8, 4, 0xffffffff, ERR_MALFORMED },  { 8, 4, 1 << 20, ERR_MALFORMED },
+		{ 24, 4, 0, ERR_MALFORMED },          { 24, 4, 31, ERR_MALFORMED },
 		{ 24, 4, 0xfffffff0, ERR_MALFORMED }, { 28, 4, 2, ERR_MALFORMED },
 		{ 28, 4, 0xffffffff, ERR_MALFORMED }, { 32, 4, 0, ERR_MALFORMED },
-		{ 32, 4, 19, ERR_MALFORMED },        { 32, 4, 0x7fffffff, ERR_MALFORMED },
-		{ 36, 4, 19, ERR_MALFORMED },        { 36, 4, 0xffffffff, ERR_MALFORMED },
-		{ 36, 4, 1000, ERR_MALFORMED },      { 40, 4, 0xffffffff, ERR_MALFORMED },
+		{ 32, 4, 19, ERR_MALFORMED },         { 32, 4, 0x7fffffff, ERR_MALFORMED },
+		{ 36, 4, 19, ERR_MALFORMED },         { 36, 4, 0xffffffff, ERR_MALFORMED },
+		{ 36, 4, 1000, ERR_MALFORMED },       { 40, 4, 0xffffffff, ERR_MALFORMED },
 		{ 48, 4, 0xffffffff, ERR_MALFORMED }, { 48, 4, 1000, ERR_MALFORMED },
 	};
 	(void)state;
@@ -293,7 +296,9 @@ static void prefixes(void **state)
 
 static void wrong_listings(void **state)
 {
-	static const char *const cases[] = { "no equals sign\n", "a=18446744073709551616\n", "a=\"open\n", "a=-1\n", "a=\"\\xg0\"\n", "a=\n" };
+	static const char *const cases[] = { "no equals sign\n", "a=18446744073709551616\n",
+					     "a=\"open\n",       "a=-1\n",
+					     "a=\"\\xg0\"\n",    "a=\n" };
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct jvm_perf perf, before;
@@ -323,9 +328,15 @@ static void full_output(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(real_files), cmocka_unit_test(real_listings), cmocka_unit_test(both_byte_orders),
-		cmocka_unit_test(secrets_do_not_pass), cmocka_unit_test(strings_are_quoted), cmocka_unit_test(wrong_fields),
-		cmocka_unit_test(lost_counters_are_said), cmocka_unit_test(prefixes), cmocka_unit_test(wrong_listings),
+		cmocka_unit_test(real_files),
+		cmocka_unit_test(real_listings),
+		cmocka_unit_test(both_byte_orders),
+		cmocka_unit_test(secrets_do_not_pass),
+		cmocka_unit_test(strings_are_quoted),
+		cmocka_unit_test(wrong_fields),
+		cmocka_unit_test(lost_counters_are_said),
+		cmocka_unit_test(prefixes),
+		cmocka_unit_test(wrong_listings),
 		cmocka_unit_test(full_output),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

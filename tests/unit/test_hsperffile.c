@@ -35,9 +35,10 @@ static void run(const struct tree *tree, const char *format)
 
 static void set_maps(struct tree *tree, unsigned long long inode, const char *end)
 {
-	(void)snprintf(tree->maps, sizeof tree->maps,
-		       "7f00-7f08 rw-p 00000000 00:00 0 \n7f10-7f18 rw-s 00000000 08:01 %llu                    /tmp/hsperfdata_app/42%s\n",
-		       inode, end);
+	(void)snprintf(
+		tree->maps, sizeof tree->maps,
+		"7f00-7f08 rw-p 00000000 00:00 0 \n7f10-7f18 rw-s 00000000 08:01 %llu                    /tmp/hsperfdata_app/42%s\n",
+		inode, end);
 }
 
 static int set_up(void **state)
@@ -54,8 +55,10 @@ static int set_up(void **state)
 	char repo[200], command[600];
 	if (!getcwd(repo, sizeof repo))
 		return -1;
-	(void)snprintf(command, sizeof command, "umask 022; mkdir -p %s/tmp/hsperfdata_app && cd %s/tmp && cp %s/tests/fixtures/jvm/jdk17-g1/hsperf.bin hsperfdata_app/42 && chmod 600 hsperfdata_app/42",
-		       tree.path, tree.path, repo);
+	(void)snprintf(
+		command, sizeof command,
+		"umask 022; mkdir -p %s/tmp/hsperfdata_app && cd %s/tmp && cp %s/tests/fixtures/jvm/jdk17-g1/hsperf.bin hsperfdata_app/42 && chmod 600 hsperfdata_app/42",
+		tree.path, tree.path, repo);
 	if (system(command) != 0)
 		return -1;
 	(void)snprintf(file, sizeof file, "%s/tmp/hsperfdata_app/42", tree.path);
@@ -133,7 +136,8 @@ static void links(void **state)
 	refused(tree, ERR_UNSUPPORTED);
 	run(tree, "rm second && mv hsperfdata_app kept && ln -s kept hsperfdata_app");
 	refused(tree, ERR_UNSUPPORTED);
-	run(tree, "rm hsperfdata_app && mv kept hsperfdata_app && mv hsperfdata_app/42 kept && ln -s ../kept hsperfdata_app/42");
+	run(tree,
+	    "rm hsperfdata_app && mv kept hsperfdata_app && mv hsperfdata_app/42 kept && ln -s ../kept hsperfdata_app/42");
 	refused(tree, ERR_UNSUPPORTED);
 }
 
@@ -181,8 +185,15 @@ static void mapped_lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TREE(found), TREE(not_the_process_s), TREE(other_owner), TREE(open_to_others), TREE(links),
-		TREE(no_regular_file), TREE(too_large), TREE(no_tmp), cmocka_unit_test(mapped_lines),
+		TREE(found),
+		TREE(not_the_process_s),
+		TREE(other_owner),
+		TREE(open_to_others),
+		TREE(links),
+		TREE(no_regular_file),
+		TREE(too_large),
+		TREE(no_tmp),
+		cmocka_unit_test(mapped_lines),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

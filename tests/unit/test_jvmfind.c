@@ -63,6 +63,7 @@ static void collectors(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(maps), cmocka_unit_test(mappings), cmocka_unit_test(collectors) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(maps), cmocka_unit_test(mappings),
+					    cmocka_unit_test(collectors) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,8 @@ static void answers(void **state)
 	}
 }
 
-#define TOTALS "<heap nr=\"0\">\n<total type=\"rest\" count=\"1\" size=\"9\"/>\n<system type=\"current\" size=\"9\"/>\n</heap>\n" \
+#define TOTALS                                                                                                             \
+	"<heap nr=\"0\">\n<total type=\"rest\" count=\"1\" size=\"9\"/>\n<system type=\"current\" size=\"9\"/>\n</heap>\n" \
 	"<total type=\"fast\" count=\"0\" size=\"10\"/>\n<total type=\"rest\" count=\"1\" size=\"20\"/>\n"
 
 static void totals_only(void **state)
@@ -39,7 +40,10 @@ static void totals_only(void **state)
 	struct jvm_malloc info;
 	struct err err = { 0 };
 	(void)state;
-	assert_int_equal(mallocinfo_parse(STR("<malloc version=\"1\">\n" TOTALS "<system type=\"current\" size=\"100\"/>\n</malloc>\n"), &info, &err), 0);
+	assert_int_equal(mallocinfo_parse(STR("<malloc version=\"1\">\n" TOTALS
+					      "<system type=\"current\" size=\"100\"/>\n</malloc>\n"),
+					  &info, &err),
+			 0);
 	assert_int_equal(info.in_use_bytes.bytes, 70);
 	assert_int_equal(info.free_bytes.bytes, 30);
 	assert_false(qty_known(info.mmapped_bytes));
@@ -56,8 +60,11 @@ static void refused(void **state)
 		{ "<malloc version=\"1\">\n</malloc>\n", ERR_MALFORMED },
 		{ "<malloc version=\"1\">\n" TOTALS "<system type=\"current\" size=\"100\"/>\n", ERR_MALFORMED },
 		{ "<malloc version=\"1\">\n" TOTALS "</malloc>\n", ERR_MALFORMED },
-		{ "<malloc version=\"1\">\n" TOTALS "<system type=\"current\" size=\"-1\"/>\n</malloc>\n", ERR_MALFORMED },
-		{ "<malloc version=\"1\">\n" TOTALS "<system type=\"current\" size=\"18446744073709551616\"/>\n</malloc>\n", ERR_MALFORMED },
+		{ "<malloc version=\"1\">\n" TOTALS "<system type=\"current\" size=\"-1\"/>\n</malloc>\n",
+		  ERR_MALFORMED },
+		{ "<malloc version=\"1\">\n" TOTALS
+		  "<system type=\"current\" size=\"18446744073709551616\"/>\n</malloc>\n",
+		  ERR_MALFORMED },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

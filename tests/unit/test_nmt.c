@@ -42,7 +42,8 @@ static void check_sums(const char *path)
 	uint64_t total = 0;
 	for (size_t i = 0; i < nmt.n_categories; i++) {
 		const struct nmt_category *c = &nmt.categories[i];
-		uint64_t sum = qty_or(c->malloc_bytes, 0) + qty_or(c->arena_bytes, 0) + qty_or(c->mmap_committed_bytes, 0);
+		uint64_t sum =
+			qty_or(c->malloc_bytes, 0) + qty_or(c->arena_bytes, 0) + qty_or(c->mmap_committed_bytes, 0);
 		total += c->committed_bytes.bytes;
 		if (strcmp(c->name, "Thread") == 0)
 			sum += nmt.stack_committed_bytes.bytes;
@@ -53,13 +54,15 @@ static void check_sums(const char *path)
 				 (unsigned long long)c->committed_bytes.bytes);
 	}
 	if (total != nmt.total_committed_bytes.bytes)
-		fail_msg("%s: the total is %llu off", path, (unsigned long long)(nmt.total_committed_bytes.bytes - total));
+		fail_msg("%s: the total is %llu off", path,
+			 (unsigned long long)(nmt.total_committed_bytes.bytes - total));
 }
 
 static void parts_add_up(void **state)
 {
-	static const char *const cases[] = { "jdk17-g1", "jdk17-parallel", "jdk17-serial", "jdk17-shenandoah", "jdk17-zgc",
-					     "jdk25-g1", "jdk25-parallel", "jdk25-serial", "jdk25-shenandoah", "jdk25-zgc" };
+	static const char *const cases[] = { "jdk17-g1",         "jdk17-parallel", "jdk17-serial",   "jdk17-shenandoah",
+					     "jdk17-zgc",        "jdk25-g1",       "jdk25-parallel", "jdk25-serial",
+					     "jdk25-shenandoah", "jdk25-zgc" };
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		char path[96];
@@ -76,7 +79,8 @@ static void jdk17(void **state)
 	assert_int_equal(nmt.n_threads.n, 20);
 	assert_int_equal(nmt.class_space_reserved_bytes.bytes, 1 << 30);
 	assert_int_equal(nmt.metadata_reserved_bytes.bytes, 64 << 20);
-	assert_true(nmt.metadata_used_bytes.bytes > 0 && nmt.metadata_used_bytes.bytes < nmt.metadata_committed_bytes.bytes);
+	assert_true(nmt.metadata_used_bytes.bytes > 0 &&
+		    nmt.metadata_used_bytes.bytes < nmt.metadata_committed_bytes.bytes);
 	assert_true(nmt.n_classes.known);
 	assert_null(nmt_find(&nmt, "Heap"));
 }
@@ -139,11 +143,13 @@ static void refused(void **state)
 		{ "Total: reserved=99999999999999999999, committed=1\n", ERR_MALFORMED },
 		{ "Total: reserved=18446744073709551615KB, committed=1\n", ERR_MALFORMED },
 		{ "Total: reserved=1, committed=1\nTotal: reserved=1, committed=1\n", ERR_MALFORMED },
-		{ "Total: reserved=1, committed=1\n- A (reserved=1, committed=1)\n- A (reserved=1, committed=1)\n", ERR_MALFORMED },
+		{ "Total: reserved=1, committed=1\n- A (reserved=1, committed=1)\n- A (reserved=1, committed=1)\n",
+		  ERR_MALFORMED },
 		{ "Total: reserved=1, committed=1\n- A (reserved=1, comm", ERR_MALFORMED },
 		{ "Total: reserved=1, committed=1\n- A (reserved=1, committed=1)\n(malloc=x #1)\n", ERR_MALFORMED },
 		{ "Total: reserved=1, committed=1\n-  (reserved=1, committed=1)\n", ERR_MALFORMED },
-		{ "Total: reserved=1, committed=1\n- AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA (reserved=1, committed=1)\n", ERR_MALFORMED },
+		{ "Total: reserved=1, committed=1\n- AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA (reserved=1, committed=1)\n",
+		  ERR_MALFORMED },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -177,7 +183,8 @@ static void unknown_lines_are_skipped(void **state)
 	assert_int_equal(nmt_parse(STR("Total: reserved=7, committed=5, peak=9\n   new: 1\n"
 				       "-   Brand New (reserved=7, committed=5, purple=3)\n"
 				       "     (malloc=5 tag=Brand New #1 @9) (at peak)\n     (frobs #4)\n"),
-				   &nmt, &err), 0);
+				   &nmt, &err),
+			 0);
 	check(&nmt, "Brand New", 5, 5, 0);
 }
 
@@ -213,10 +220,17 @@ static void prefixes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parts_add_up), cmocka_unit_test(jdk17), cmocka_unit_test(jdk25),
-		cmocka_unit_test(constructed), cmocka_unit_test(other_scales), cmocka_unit_test(detail_starts_with_summary),
-		cmocka_unit_test(refused), cmocka_unit_test(says_how_to_turn_it_on),
-		cmocka_unit_test(unknown_lines_are_skipped), cmocka_unit_test(too_many_categories), cmocka_unit_test(prefixes),
+		cmocka_unit_test(parts_add_up),
+		cmocka_unit_test(jdk17),
+		cmocka_unit_test(jdk25),
+		cmocka_unit_test(constructed),
+		cmocka_unit_test(other_scales),
+		cmocka_unit_test(detail_starts_with_summary),
+		cmocka_unit_test(refused),
+		cmocka_unit_test(says_how_to_turn_it_on),
+		cmocka_unit_test(unknown_lines_are_skipped),
+		cmocka_unit_test(too_many_categories),
+		cmocka_unit_test(prefixes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,8 +37,9 @@ static void ascending(const struct jvm_regions *regions)
 /* What the map says of a category is what the summary of the same moment says; stacks count whole. */
 static void agrees_with_summary(void **state)
 {
-	static const char *const cases[] = { "jdk17-g1", "jdk17-parallel", "jdk17-serial", "jdk17-shenandoah", "jdk17-zgc",
-					     "jdk25-g1", "jdk25-parallel", "jdk25-serial", "jdk25-shenandoah", "jdk25-zgc" };
+	static const char *const cases[] = { "jdk17-g1",         "jdk17-parallel", "jdk17-serial",   "jdk17-shenandoah",
+					     "jdk17-zgc",        "jdk25-g1",       "jdk25-parallel", "jdk25-serial",
+					     "jdk25-shenandoah", "jdk25-zgc" };
 	static const char *const categories[] = { "Java Heap", "Code", "Shared class space", "Safepoint" };
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -89,15 +90,17 @@ static void small(void **state)
 	auto_(jvm_regions_done) struct jvm_regions regions = { 0 };
 	struct err err = { 0 };
 	(void)state;
-	assert_int_equal(nmtdetail_parse(STR("Native Memory Tracking:\n\n[0x1 - 0x2] before the map\nVirtual memory map:\n\n"
-					     "[0x1000 - 0x9000] reserved 32768 for Code from\n    [0x00007f]frame()+0x12\n"
-					     "\t[0x2000 - 0x3000] committed 4096 from\n\t[0x3000 - 0x4000] committed 4096 from\n"
-					     "[0xa000 - 0xb000] reserved and committed 4096 for GC from\n"
-					     "\t[0xa000 - 0xb000] committed 4096 from\n"
-					     "[0xc000 - 0xd000] reserved 4096 for Thread Stack from\n"
-					     "\t[0xc000 - 0xc100] committed 256\n"
-					     "Details:\n[0xe000 - 0xf000] reserved and committed 4096 for GC from\n"),
-					 &regions, &err), 0);
+	assert_int_equal(
+		nmtdetail_parse(STR("Native Memory Tracking:\n\n[0x1 - 0x2] before the map\nVirtual memory map:\n\n"
+				    "[0x1000 - 0x9000] reserved 32768 for Code from\n    [0x00007f]frame()+0x12\n"
+				    "\t[0x2000 - 0x3000] committed 4096 from\n\t[0x3000 - 0x4000] committed 4096 from\n"
+				    "[0xa000 - 0xb000] reserved and committed 4096 for GC from\n"
+				    "\t[0xa000 - 0xb000] committed 4096 from\n"
+				    "[0xc000 - 0xd000] reserved 4096 for Thread Stack from\n"
+				    "\t[0xc000 - 0xc100] committed 256\n"
+				    "Details:\n[0xe000 - 0xf000] reserved and committed 4096 for GC from\n"),
+				&regions, &err),
+		0);
 	assert_int_equal(regions.n, 3);
 	assert_int_equal(regions.items[0].range.start, 0x2000);
 	assert_int_equal(regions.items[0].range.end, 0x4000);
@@ -155,8 +158,11 @@ static void prefixes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(agrees_with_summary), cmocka_unit_test(call_stacks_are_no_ranges), cmocka_unit_test(small),
-		cmocka_unit_test(refused), cmocka_unit_test(prefixes),
+		cmocka_unit_test(agrees_with_summary),
+		cmocka_unit_test(call_stacks_are_no_ranges),
+		cmocka_unit_test(small),
+		cmocka_unit_test(refused),
+		cmocka_unit_test(prefixes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,9 @@ static void check(const struct piece *in, size_t n_in, const struct piece *out, 
 	auto_(jvm_regions_done) struct jvm_regions regions = { 0 };
 	struct err err = { 0 };
 	for (size_t i = 0; i < n_in; i++)
-		assert_int_equal(region_add(&regions, (struct addr_range){ in[i].start, in[i].end }, str_of(in[i].category), &err), 0);
+		assert_int_equal(region_add(&regions, (struct addr_range){ in[i].start, in[i].end },
+					    str_of(in[i].category), &err),
+				 0);
 	assert_int_equal(region_settle(&regions, &err), 0);
 	assert_int_equal(regions.n, n_out);
 	for (size_t i = 0; i < n_out; i++) {
@@ -79,7 +81,9 @@ static void random_ranges(void **state)
 		int n = rand() % 12;
 		for (int i = 0; i < n; i++) {
 			uint64_t start = (uint64_t)(rand() % 60), end = start + (uint64_t)(rand() % (64 - (int)start));
-			assert_int_equal(region_add(&regions, (struct addr_range){ start, end }, str_of(rand() % 2 ? "A" : "B"), &err), 0);
+			assert_int_equal(region_add(&regions, (struct addr_range){ start, end },
+						    str_of(rand() % 2 ? "A" : "B"), &err),
+					 0);
 			for (uint64_t at = start; at < end; at++)
 				covered[at] = true;
 		}

@@ -25,9 +25,11 @@ static bool has(const struct jvm_regions *regions, const char *category)
 
 static void answers(void **state)
 {
-	static const char *const cases[] = { "jdk25-g1/system_map_raw.txt", "jdk25-g1/system_map.txt", "jdk25-parallel/system_map.txt",
-					     "jdk25-serial/system_map.txt", "jdk25-shenandoah/system_map.txt", "jdk25-zgc/system_map.txt" };
-	static const char *const categories[] = { "Java Heap", "Class", "Metaspace", "Code", "GC", "Shared class space", "Thread Stack" };
+	static const char *const cases[] = { "jdk25-g1/system_map_raw.txt",     "jdk25-g1/system_map.txt",
+					     "jdk25-parallel/system_map.txt",   "jdk25-serial/system_map.txt",
+					     "jdk25-shenandoah/system_map.txt", "jdk25-zgc/system_map.txt" };
+	static const char *const categories[] = { "Java Heap",          "Class",       "Metaspace", "Code", "GC",
+						  "Shared class space", "Thread Stack" };
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		char path[96];
@@ -69,9 +71,12 @@ static void follows_the_header(void **state)
 	auto_(jvm_regions_done) struct jvm_regions regions = { 0 };
 	struct err err = { 0 };
 	(void)state;
-	assert_int_equal(sysmap_parse(STR("from to vsize info file\n0x1000-0x2000 4096 META -\n0x2000-0x3000 4096 NOVEL -\n"
-					  "0x3000-0x4000 4096 STACK-7-main -\n0x4000-0x5000 4096 CODE,GC -\n0x5000-0x6000 4096 - -\n"),
-				      &regions, &err), 0);
+	assert_int_equal(
+		sysmap_parse(
+			STR("from to vsize info file\n0x1000-0x2000 4096 META -\n0x2000-0x3000 4096 NOVEL -\n"
+			    "0x3000-0x4000 4096 STACK-7-main -\n0x4000-0x5000 4096 CODE,GC -\n0x5000-0x6000 4096 - -\n"),
+			&regions, &err),
+		0);
 	assert_int_equal(regions.n, 4);
 	assert_string_equal(regions.items[0].category, "Metaspace");
 	assert_string_equal(regions.items[1].category, "NOVEL");

@@ -35,9 +35,10 @@ static struct vmargs parse(const char *text)
 static void sizes(void **state)
 {
 	(void)state;
-	struct vmargs args = parse("/usr/bin/java|-Xmx1g|-Xms512m|-Xss512k|-XX:MaxDirectMemorySize=64m|-XX:MaxMetaspaceSize=256m|"
-				   "-XX:CompressedClassSpaceSize=128m|-XX:ReservedCodeCacheSize=48m|-XX:NativeMemoryTracking=detail|"
-				   "-XX:+UseParallelGC|-XX:MaxRAMPercentage=37.25|com.example.Main|-Xmx9g");
+	struct vmargs args =
+		parse("/usr/bin/java|-Xmx1g|-Xms512m|-Xss512k|-XX:MaxDirectMemorySize=64m|-XX:MaxMetaspaceSize=256m|"
+		      "-XX:CompressedClassSpaceSize=128m|-XX:ReservedCodeCacheSize=48m|-XX:NativeMemoryTracking=detail|"
+		      "-XX:+UseParallelGC|-XX:MaxRAMPercentage=37.25|com.example.Main|-Xmx9g");
 	assert_int_equal(args.flags.max_heap_bytes.bytes, 1 << 30);
 	assert_int_equal(args.flags.initial_heap_bytes.bytes, 512 << 20);
 	assert_int_equal(args.flags.thread_stack_bytes.bytes, 512 << 10);
@@ -57,8 +58,9 @@ static void sizes(void **state)
 static void last_one_wins(void **state)
 {
 	(void)state;
-	struct vmargs args = parse("java|-Xmx1g|-XX:MaxHeapSize=2g|-XX:ThreadStackSize=512|-Xss2m|-XX:+UseG1GC|-XX:-UseG1GC|-XX:+UseZGC|"
-				   "-XX:+AlwaysPreTouch|-XX:-AlwaysPreTouch|Main");
+	struct vmargs args = parse(
+		"java|-Xmx1g|-XX:MaxHeapSize=2g|-XX:ThreadStackSize=512|-Xss2m|-XX:+UseG1GC|-XX:-UseG1GC|-XX:+UseZGC|"
+		"-XX:+AlwaysPreTouch|-XX:-AlwaysPreTouch|Main");
 	assert_int_equal(args.flags.max_heap_bytes.bytes, 2ul << 30);
 	assert_int_equal(args.flags.thread_stack_bytes.bytes, 2 << 20);
 	assert_int_equal(args.flags.gc, GC_Z);
@@ -79,8 +81,9 @@ static void switches(void **state)
 static void unread_is_not_zero(void **state)
 {
 	(void)state;
-	struct vmargs args = parse("java|-Xmx1.5g|-Xms-1|-XX:MaxDirectMemorySize=0|-XX:MaxMetaspaceSize=99999999999999999999|"
-				   "-XX:ThreadStackSize=0|-XX:ReservedCodeCacheSize=|-XX:MaxRAMPercentage=101|Main");
+	struct vmargs args =
+		parse("java|-Xmx1.5g|-Xms-1|-XX:MaxDirectMemorySize=0|-XX:MaxMetaspaceSize=99999999999999999999|"
+		      "-XX:ThreadStackSize=0|-XX:ReservedCodeCacheSize=|-XX:MaxRAMPercentage=101|Main");
 	assert_false(qty_known(args.flags.max_heap_bytes) || qty_known(args.flags.initial_heap_bytes) ||
 		     qty_known(args.flags.max_direct_bytes) || qty_known(args.flags.max_metaspace_bytes) ||
 		     qty_known(args.flags.thread_stack_bytes) || qty_known(args.flags.reserved_code_cache_bytes));
@@ -130,8 +133,9 @@ static void words_go_over(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes), cmocka_unit_test(last_one_wins), cmocka_unit_test(switches),
-		cmocka_unit_test(unread_is_not_zero), cmocka_unit_test(main_classes), cmocka_unit_test(words_go_over),
+		cmocka_unit_test(sizes),        cmocka_unit_test(last_one_wins),
+		cmocka_unit_test(switches),     cmocka_unit_test(unread_is_not_zero),
+		cmocka_unit_test(main_classes), cmocka_unit_test(words_go_over),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

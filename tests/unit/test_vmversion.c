@@ -37,8 +37,17 @@ static void majors(void **state)
 	static const struct {
 		const char *text;
 		int major;
-	} cases[] = { { "17.0.15+6", 17 }, { "25-ea", 25 }, { "1.8.0_402", 8 }, { "8.0", 8 }, { "11", 11 },      { "1", 1 },
-		      { "", 0 },           { "x", 0 },      { "0", 0 },         { "99999", 0 }, { "1.99999999999999999999", 1 } };
+	} cases[] = { { "17.0.15+6", 17 },
+		      { "25-ea", 25 },
+		      { "1.8.0_402", 8 },
+		      { "8.0", 8 },
+		      { "11", 11 },
+		      { "1", 1 },
+		      { "", 0 },
+		      { "x", 0 },
+		      { "0", 0 },
+		      { "99999", 0 },
+		      { "1.99999999999999999999", 1 } };
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
 		assert_int_equal(vmversion_major(str_of(cases[i].text)), cases[i].major);
@@ -49,7 +58,9 @@ static void jdk8_and_refused(void **state)
 	struct vmversion version;
 	struct err err = { 0 };
 	(void)state;
-	assert_int_equal(vmversion_parse(STR("OpenJDK 64-Bit Server VM version 25.402-b06\nJDK 8.0_402\n"), &version, &err), 0);
+	assert_int_equal(vmversion_parse(STR("OpenJDK 64-Bit Server VM version 25.402-b06\nJDK 8.0_402\n"), &version,
+					 &err),
+			 0);
 	assert_int_equal(version.major, 8);
 	assert_true(vmversion_parse(STR("hello\n"), &version, &err) < 0);
 	assert_int_equal(err.kind, ERR_MALFORMED);
@@ -57,6 +68,7 @@ static void jdk8_and_refused(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(answers), cmocka_unit_test(majors), cmocka_unit_test(jdk8_and_refused) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(answers), cmocka_unit_test(majors),
+					    cmocka_unit_test(jdk8_and_refused) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
