@@ -13,7 +13,8 @@
 enum severity { SEVERITY_NONE = 0, SEVERITY_INFO, SEVERITY_NOTICE, SEVERITY_WARNING, SEVERITY_CRITICAL, SEVERITY_COUNT };
 extern const char *const severity_names[SEVERITY_COUNT];
 
-enum { FINDING_TEXT_CAP = 480, FINDING_LIST_MAX = 5, FINDING_SETTINGS_MAX = 8, FINDING_EVIDENCE_MAX = 12, FINDINGS_MAX = 32 };
+/* Caps that hold the longest text a rule writes whole: tests/unit/test_rules_*.c measure it. */
+enum { FINDING_TEXT_CAP = 640, FINDING_MISSING_CAP = 448, FINDING_LIST_MAX = 5, FINDING_SETTINGS_MAX = 8, FINDING_EVIDENCE_MAX = 12, FINDINGS_MAX = 32 };
 
 /* One figure the finding rests on: name and bytes (or a plain number), so that anybody can re-check it. */
 struct evidence_figure {
@@ -36,14 +37,14 @@ struct finding {
 	size_t n_validate;
 	struct evidence_figure evidence[FINDING_EVIDENCE_MAX];
 	size_t n_evidence;
-	char missing[FINDING_LIST_MAX][160];
+	char missing[FINDING_LIST_MAX][FINDING_MISSING_CAP];
 	size_t n_missing;
 };
 
 /* A rule that could not be judged, and the inputs it wanted. */
 struct inconclusive {
 	const char *rule;
-	char missing[FINDING_LIST_MAX][160];
+	char missing[FINDING_LIST_MAX][FINDING_MISSING_CAP];
 	size_t n_missing;
 };
 

@@ -15,7 +15,7 @@
 struct gap {
 	char what[48];
 	int kind; /* enum err_kind of base/err.h */
-	char reason[256];
+	char reason[320]; /* as long as the message of a struct err */
 };
 
 /* A setting in force and where it was read: "command line", "VM.flags", "config.yaml:12". */

@@ -74,7 +74,7 @@ enum rule_answer rule_access_degraded(const struct rule_input *input, struct fin
 		if (finding->n_missing == FINDING_LIST_MAX)
 			left_out++;
 		else
-			finding_missing(finding, "%s: %.100s", snapshot->gaps[i].what, snapshot->gaps[i].reason);
+			finding_missing(finding, "%s: %s", snapshot->gaps[i].what, snapshot->gaps[i].reason);
 	}
 	size_t rank;
 	const struct cost *cost = cost_of(gravest, &rank);

@@ -9,10 +9,10 @@ enum { MIB = 1 << 20, ROUND_BYTES = 64 * MIB };
 
 static const char no_limit[] = "memory limit: none in memory.max and none told (--limit SIZE)";
 
-static uint64_t share_bp(uint64_t bytes, uint32_t bp)
+static uint64_t sat_add(uint64_t a, uint64_t b)
 {
-	/* Divide first: bytes may be near u64's end. */
-	return bytes / 10000 * bp + bytes % 10000 * bp / 10000;
+	uint64_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
 static uint64_t round_up(uint64_t bytes)
@@ -20,26 +20,51 @@ static uint64_t round_up(uint64_t bytes)
 	return bytes > UINT64_MAX - ROUND_BYTES ? bytes : (bytes + ROUND_BYTES - 1) / ROUND_BYTES * ROUND_BYTES;
 }
 
+/* The limit that is judged, the words for it, and where it was read. */
+struct judged_limit {
+	uint64_t bytes;
+	const char *name, *setting, *where;
+	bool is_pod;
+};
+
+static bool container_limit(const struct ledger *ledger, struct judged_limit *ret_limit)
+{
+	bool told = ledger->limit_told;
+	*ret_limit = (struct judged_limit){ ledger->limit.bytes, "the container's memory limit", told ? "container limit" : "memory.max", told ? "--limit" : "cgroup", false };
+	return ledger->limit.kind == LIMIT_SET;
+}
+
+/* The limit that the freeboard was measured against. */
+static bool freeboard_limit(const struct rule_input *input, struct judged_limit *ret_limit)
+{
+	if (input->ledger->freeboard_level != FREEBOARD_POD)
+		return container_limit(input->ledger, ret_limit);
+	*ret_limit = (struct judged_limit){ input->snapshot->pod_limit.bytes, "the pod's memory limit", "pod limit", "--pod-limit", true };
+	return true;
+}
+
 /* What to change to give the container more room, in the words of who runs it. */
-static void change_limit(const struct rule_input *input, struct finding *finding, uint64_t wanted)
+static void change_limit(const struct rule_input *input, const struct judged_limit *limit, struct finding *finding, uint64_t wanted)
 {
 	char now[UNITS_TEXT_CAP], then[UNITS_TEXT_CAP];
 	const struct flink_budget *flink = &input->snapshot->engine.flink;
-	uint64_t limit = input->ledger->limit.bytes;
 	uint64_t mib = round_up(wanted) / MIB;
-	(void)units_format(now, limit);
+	(void)units_format(now, limit->bytes);
 	(void)units_format(then, mib * MIB);
-	if (!qty_known(flink->process_bytes)) {
-		finding_change(finding, "raise the container's memory limit from %s to %s (%lluMi), leaving -Xmx as it is", now, then, (unsigned long long)mib);
+	if (!qty_known(flink->process_bytes) || flink->process_bytes.bytes == 0 || limit->is_pod) {
+		finding_change(finding, "raise %s from %s to %s (%lluMi), leaving -Xmx as it is", limit->name, now, then, (unsigned long long)mib);
 		return;
 	}
+	/* In hundredths and rounded up: a factor rounded down would give less than what the sentence says. */
+	double hundredths = (double)mib * MIB * 100 / (double)flink->process_bytes.bytes;
+	if ((double)(uint64_t)hundredths < hundredths)
+		hundredths = (double)((uint64_t)hundredths + 1);
 	/* A larger process size would be shared out by fractions: only overhead grows when it alone is pinned. */
 	const char *role = input->snapshot->engine.kind == ENGINE_FLINK_JOBMANAGER ? "jobmanager" : "taskmanager";
 	finding_change(finding,
-	               "raise the container's memory limit from %s to %s (%lluMi) without giving Flink more to share out: leave "
+	               "raise %s from %s to %s (%lluMi) without giving Flink more to share out: leave "
 	               "%s.memory.process.size and set kubernetes.%s.memory.limit-factor to %.2f",
-	               now, then, (unsigned long long)mib, role, role,
-	               (double)mib * MIB / (double)(flink->process_bytes.bytes ? flink->process_bytes.bytes : 1));
+	               limit->name, now, then, (unsigned long long)mib, role, role, hundredths / 100);
 }
 
 /* The budget that is overrun by most, or NULL. */
@@ -87,40 +112,46 @@ static void observe_overrun(const struct ledger *ledger, struct finding *finding
 	int worst = blamed_owner(ledger);
 	finding_observation(finding, "Over its budget: %s, %s against %s%s%s.", budget->name, units_format(a, budget->actual_bytes.bytes),
 	                    units_format(b, budget->budget_bytes), worst >= 0 ? ", most of it " : "", worst >= 0 ? owner_text(owner, ledger, worst) : "");
-	finding_figure(finding, "overrun_budget_bytes", (int64_t)budget->budget_bytes);
-	finding_figure(finding, "overrun_actual_bytes", (int64_t)budget->actual_bytes.bytes);
-}
-
-static void limit_setting(const struct ledger *ledger, struct finding *finding)
-{
-	if (ledger->limit_told)
-		finding_setting_bytes(finding, "container limit", ledger->limit.bytes, "--limit");
-	else
-		finding_setting_bytes(finding, "memory.max", ledger->limit.bytes, "cgroup");
+	finding_bytes(finding, "overrun_budget_bytes", budget->budget_bytes);
+	finding_bytes(finding, "overrun_actual_bytes", budget->actual_bytes.bytes);
 }
 
 enum rule_answer rule_freeboard_low(const struct rule_input *input, struct finding *finding)
 {
 	const struct ledger *ledger = input->ledger;
 	const struct thresholds *t = input->thresholds;
-	if (ledger->limit.kind != LIMIT_SET)
+	struct judged_limit judged;
+	if (!freeboard_limit(input, &judged))
 		finding_missing(finding, "%s", no_limit);
 	if (!qty_known(ledger->floor_bytes))
 		finding_missing(finding, "floor: neither memory.stat nor smaps could be read");
+	if (finding->n_missing == 0 && !ledger->freeboard_bytes.known)
+		finding_missing(finding, "freeboard: limit and floor are too far apart to subtract");
 	if (finding->n_missing)
 		return RULE_INCONCLUSIVE;
-	uint64_t limit = ledger->limit.bytes, warning = share_bp(limit, t->freeboard_warning_bp), critical = share_bp(limit, t->freeboard_critical_bp);
-	if (warning > t->freeboard_warning_max_bytes)
+	uint64_t limit = judged.bytes, warning = thresholds_share(limit, t->freeboard_warning_bp), critical = thresholds_share(limit, t->freeboard_critical_bp);
+	if (warning > t->freeboard_warning_max_bytes) { /* capped, critical keeps its proportion to it: a pod of 100 GiB is warned first, too */
 		warning = t->freeboard_warning_max_bytes;
+		critical = warning / t->freeboard_warning_bp * t->freeboard_critical_bp;
+	}
 	int64_t freeboard = ledger->freeboard_bytes.bytes;
 	if (freeboard >= (int64_t)warning)
 		return RULE_SILENT;
 	char room[UNITS_TEXT_CAP], of[UNITS_TEXT_CAP], floor[UNITS_TEXT_CAP], owner[64];
-	finding->severity = freeboard < (int64_t)(critical < warning ? critical : warning) ? SEVERITY_CRITICAL : SEVERITY_WARNING;
+	finding->severity = freeboard < (int64_t)critical ? SEVERITY_CRITICAL : SEVERITY_WARNING;
 	finding->owner = blamed_owner(ledger);
-	finding_title(finding, "%s left below the limit of %s", units_format_signed(room, freeboard), units_format(of, limit));
-	finding_observation(finding, "The kernel cannot reclaim %s of %s; the container can grow %s more before it is killed.", units_format(floor, ledger->floor_bytes.bytes),
-	                    units_format(of, limit), units_format_signed(room, freeboard));
+	(void)units_format(of, limit);
+	(void)units_format(floor, ledger->floor_bytes.bytes);
+	(void)units_format(room, freeboard < 0 ? (uint64_t)0 - (uint64_t)freeboard : (uint64_t)freeboard);
+	if (freeboard < 0) {
+		finding_title(finding, "%s past the limit of %s", room, of);
+		finding_observation(finding, "The kernel cannot reclaim %s, %s more than %s of %s: what runs so uses swap, or the limit is not in force.", floor, room, judged.name, of);
+	} else {
+		finding_title(finding, "%s left below the limit of %s", room, of);
+		finding_observation(finding, "The kernel cannot reclaim %s of %s, %s; it can grow %s more before it is killed.", floor, of, judged.name, room);
+	}
+	if (judged.is_pod)
+		finding_observation(finding, "What the pod's other containers hold is not in sight: this is an upper bound.");
 	if (overrun_budget(ledger))
 		observe_overrun(ledger, finding);
 	else if (finding->owner >= 0)
@@ -130,13 +161,13 @@ enum rule_answer rule_freeboard_low(const struct rule_input *input, struct findi
 	finding_cause(finding, "the limit is too small for what is configured: then expected demand is above it too");
 	finding_cause(finding, "one owner outgrew its budget: then its line stands above its budget and goes on growing between two reports");
 	finding_cause(finding, "a passing peak (checkpoint, restore, restart): then the floor falls again within minutes");
-	limit_setting(ledger, finding);
+	finding_setting_bytes(finding, judged.setting, limit, judged.where);
 	finding_setting(finding, input->snapshot, "-Xmx");
-	finding_figure(finding, "limit_bytes", (int64_t)limit);
-	finding_figure(finding, "floor_bytes", (int64_t)ledger->floor_bytes.bytes);
+	finding_bytes(finding, "limit_bytes", limit);
+	finding_bytes(finding, "floor_bytes", ledger->floor_bytes.bytes);
 	finding_figure(finding, "freeboard_bytes", freeboard);
-	finding_figure(finding, "warning_below_bytes", (int64_t)warning);
-	change_limit(input, finding, ledger->floor_bytes.bytes + warning + warning / 4);
+	finding_bytes(finding, "warning_below_bytes", warning);
+	change_limit(input, &judged, finding, sat_add(ledger->floor_bytes.bytes, sat_add(warning, warning / 4)));
 	finding_validate(finding, "steady: freeboard stays above %s over several checkpoint intervals", units_format(room, warning));
 	finding_validate(finding, "failure: the same while one TaskManager or instance is killed and its state is restored");
 	return RULE_FIRED;
@@ -151,6 +182,8 @@ static const struct demand_part *largest_growth(const struct ledger *ledger, con
 		uint64_t resident = 0;
 		if (i == 0)
 			resident = qty_or(ledger->lines[OWNER_JAVA_HEAP].bytes, 0) + qty_or(ledger->lines[OWNER_ZGC_HEAP].bytes, 0);
+		else if (i == 3 && !qty_known(ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bytes))
+			resident = demand->parts[i].bytes; /* unread: how much is still to come is not known */
 		else if (i == 3)
 			resident = qty_or(ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bytes, 0) + qty_or(ledger->lines[OWNER_ROCKSDB_MEMTABLES].bytes, 0) +
 			           qty_or(ledger->lines[OWNER_ROCKSDB_TABLE_READERS].bytes, 0);
@@ -168,14 +201,15 @@ static const struct demand_part *largest_growth(const struct ledger *ledger, con
 enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct finding *finding)
 {
 	const struct ledger *ledger = input->ledger;
-	if (ledger->limit.kind != LIMIT_SET)
+	struct judged_limit judged;
+	if (!container_limit(ledger, &judged))
 		finding_missing(finding, "%s", no_limit);
 	if (!qty_known(ledger->expected.bytes))
 		finding_missing(finding, "expected demand: %s unread", ledger->expected.missing ? ledger->expected.missing : "smaps of a JVM");
 	if (finding->n_missing)
 		return RULE_INCONCLUSIVE;
 	uint64_t limit = ledger->limit.bytes, expected = ledger->expected.bytes.bytes;
-	if (expected <= limit + share_bp(limit, input->thresholds->demand_over_bp))
+	if (expected <= sat_add(limit, thresholds_share(limit, input->thresholds->demand_over_bp)))
 		return RULE_SILENT;
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], c[UNITS_TEXT_CAP];
 	uint64_t growth;
@@ -187,21 +221,20 @@ enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct f
 	finding_title(finding, "expected demand %s over a limit of %s", units_format(a, expected), units_format(b, limit));
 	finding_observation(finding, "Configured to take %s in all, %s more than the limit.", units_format(a, expected), units_format(b, expected - limit));
 	for (size_t i = 0; i < ledger->expected.n_parts; i++)
-		if (ledger->expected.parts[i].bytes)
-			finding_observation(finding, "%s %s%s", ledger->expected.parts[i].what, units_format(c, ledger->expected.parts[i].bytes),
-			                    i + 1 < ledger->expected.n_parts ? ";" : ".");
+		finding_observation(finding, "%s %s%s", ledger->expected.parts[i].what, units_format(c, ledger->expected.parts[i].bytes),
+		                    i + 1 < ledger->expected.n_parts ? ";" : ".");
 	observe_overrun(ledger, finding);
 	if (growth && part && !overrun_budget(ledger))
 		finding_observation(finding, "Most still to come: %s, %s.", part->what, units_format(c, growth));
 	finding_cause(finding, "the limit was set to the heap or to Flink's process size without what lives outside it: compare limit and parts");
 	finding_cause(finding, "\"everything else\" is unusually large: then its lines, not the settings, are the matter");
-	limit_setting(ledger, finding);
+	finding_setting_bytes(finding, judged.setting, limit, judged.where);
 	finding_setting(finding, input->snapshot, "-Xmx");
 	finding_setting(finding, input->snapshot, "-XX:MaxDirectMemorySize");
 	finding_setting(finding, input->snapshot, "taskmanager.memory.managed.size");
-	finding_figure(finding, "limit_bytes", (int64_t)limit);
-	finding_figure(finding, "expected_demand_bytes", (int64_t)expected);
-	change_limit(input, finding, expected + expected / 20);
+	finding_bytes(finding, "limit_bytes", limit);
+	finding_bytes(finding, "expected_demand_bytes", expected);
+	change_limit(input, &judged, finding, sat_add(expected, expected / 20));
 	finding_validate(finding, "steady: expected demand is below the limit in a report taken under full load");
 	finding_validate(finding, "restore: freeboard stays positive while state is restored from a savepoint");
 	return RULE_FIRED;
@@ -213,14 +246,15 @@ enum rule_answer rule_limit_below_process_size(const struct rule_input *input, s
 	const struct ledger *ledger = input->ledger;
 	if (snapshot->engine.kind != ENGINE_FLINK_TASKMANAGER && snapshot->engine.kind != ENGINE_FLINK_JOBMANAGER)
 		return RULE_SILENT; /* nobody else plans a process size */
-	if (ledger->limit.kind != LIMIT_SET)
+	struct judged_limit judged;
+	if (!container_limit(ledger, &judged))
 		finding_missing(finding, "%s", no_limit);
 	if (!qty_known(snapshot->engine.flink.process_bytes))
 		finding_missing(finding, "Flink's budget: its -D options on the command line, or the configuration (--flink-conf FILE)");
 	if (finding->n_missing)
 		return RULE_INCONCLUSIVE;
 	uint64_t limit = ledger->limit.bytes, process = snapshot->engine.flink.process_bytes.bytes;
-	if (process <= limit + input->thresholds->process_size_slack_bytes)
+	if (process <= sat_add(limit, input->thresholds->process_size_slack_bytes))
 		return RULE_SILENT;
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], c[UNITS_TEXT_CAP];
 	const char *role = snapshot->engine.kind == ENGINE_FLINK_JOBMANAGER ? "jobmanager" : "taskmanager";
@@ -233,12 +267,12 @@ enum rule_answer rule_limit_below_process_size(const struct rule_input *input, s
 	finding_cause(finding, "Kubernetes' decimal G or M against Flink's binary g or m: the limit is then a multiple of 1,000,000");
 	finding_cause(finding, "kubernetes.%s.memory.limit-factor below 1, or a limit written by hand beside Flink's setting", role);
 	finding_cause(finding, "the pod was resized after the process had started: then memory.max changed and the command line did not");
-	limit_setting(ledger, finding);
+	finding_setting_bytes(finding, judged.setting, limit, judged.where);
 	char key[64];
 	(void)snprintf(key, sizeof key, "%s.memory.process.size", role);
 	finding_setting_bytes(finding, key, process, "sum of the parts on the command line");
-	finding_figure(finding, "limit_bytes", (int64_t)limit);
-	finding_figure(finding, "process_size_bytes", (int64_t)process);
+	finding_bytes(finding, "limit_bytes", limit);
+	finding_bytes(finding, "process_size_bytes", process);
 	finding_change(finding, "set %s.memory.process.size to %llum, what the limit really is", role, (unsigned long long)(limit >> 20));
 	finding_validate(finding, "steady: after a restart the report's budgets sum up to no more than the limit");
 	finding_validate(finding, "restore: the smaller heap and managed memory still carry a restore from the last savepoint");

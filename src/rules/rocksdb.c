@@ -3,13 +3,12 @@
 #include "rules/all.h"
 #include "rules/text.h"
 
-static const uint64_t rocksdb_lines = (uint64_t)1 << OWNER_ROCKSDB_BLOCK_CACHE | (uint64_t)1 << OWNER_ROCKSDB_MEMTABLES | (uint64_t)1 << OWNER_ROCKSDB_TABLE_READERS;
-
+/* Each line is cut to what is resident, so their sum is far from u64's end. */
 static struct qty resident_of(const struct ledger *ledger)
 {
 	struct qty sum = { 0 };
-	for (int owner = 0; owner < OWNER_COUNT; owner++)
-		if ((rocksdb_lines >> owner & 1) && ledger->listed[owner] && qty_known(ledger->lines[owner].bytes))
+	for (int owner = OWNER_ROCKSDB_BLOCK_CACHE; owner <= OWNER_ROCKSDB_TABLE_READERS; owner++)
+		if (ledger->listed[owner] && qty_known(ledger->lines[owner].bytes))
 			sum = qty_known(sum) ? qty_add(sum, ledger->lines[owner].bytes) : ledger->lines[owner].bytes;
 	return sum;
 }
@@ -25,7 +24,8 @@ static int largest_line(const struct ledger *ledger)
 
 static void change_for(const struct snapshot *snapshot, struct finding *finding, int owner, uint64_t over)
 {
-	unsigned long long mib = (unsigned long long)((over + (64 << 20) - 1) >> 20);
+	/* In steps of one write buffer, rounded up. */
+	unsigned long long mib = (unsigned long long)((over / ((uint64_t)64 << 20) + (over % ((uint64_t)64 << 20) != 0)) * 64);
 	if (snapshot->engine.kind == ENGINE_KAFKA_STREAMS) {
 		if (owner == OWNER_ROCKSDB_TABLE_READERS)
 			finding_change(finding, "in the RocksDBConfigSetter call setCacheIndexAndFilterBlocks(true), so that index and filters live inside the shared cache");
@@ -34,6 +34,18 @@ static void change_for(const struct snapshot *snapshot, struct finding *finding,
 		return;
 	}
 	finding_change(finding, "raise taskmanager.memory.jvm-overhead.min and .max by %llum (and the limit with it): RocksDB's excess then has a budget of its own", mib);
+}
+
+/* Lines that are unread could lift the sum past its budget: name their metrics. Memtables in the cache are in its line. */
+static bool name_unread(const struct ledger *ledger, const struct rocksdb_claim *claim, struct finding *finding)
+{
+	static const char *const metrics[] = { "block-cache-usage", "size-all-mem-tables", "estimate-table-readers-mem" };
+	for (int owner = OWNER_ROCKSDB_BLOCK_CACHE; owner <= OWNER_ROCKSDB_TABLE_READERS; owner++) {
+		bool inside = owner == OWNER_ROCKSDB_MEMTABLES && claim->memtables_in_cache;
+		if (ledger->listed[owner] && !qty_known(ledger->lines[owner].bytes) && !inside)
+			finding_missing(finding, "%s: the metric %s", owner_table[owner].name, metrics[owner - OWNER_ROCKSDB_BLOCK_CACHE]);
+	}
+	return finding->n_missing > 0;
 }
 
 enum rule_answer rule_rocksdb_over_budget(const struct rule_input *input, struct finding *finding)
@@ -49,17 +61,17 @@ enum rule_answer rule_rocksdb_over_budget(const struct rule_input *input, struct
 		const struct gap *gap = snapshot_gap(snapshot, "http/metrics.0");
 		if (!gap)
 			gap = snapshot_gap(snapshot, "http/metrics");
-		finding_missing(finding, "RocksDB metrics (block-cache-usage, size-all-mem-tables, estimate-table-readers-mem)%s%.90s", gap ? ": " : "", gap ? gap->reason : "");
+		finding_missing(finding, "RocksDB metrics (block-cache-usage, size-all-mem-tables, estimate-table-readers-mem)%s%s", gap ? ": " : "", gap ? gap->reason : "");
 	}
 	if (bound->kind != LIMIT_SET)
 		finding_missing(finding, "RocksDB's budget: %s", snapshot->engine.kind == ENGINE_KAFKA_STREAMS ? "number of stores" : "managed memory, or a fixed size");
 	if (finding->n_missing)
 		return RULE_INCONCLUSIVE;
-	uint64_t over_by = bound->bytes / 10000 * input->thresholds->rocksdb_over_bp;
+	uint64_t over_by = thresholds_share(bound->bytes, input->thresholds->rocksdb_over_bp);
 	if (over_by < input->thresholds->rocksdb_over_bytes)
 		over_by = input->thresholds->rocksdb_over_bytes;
 	if (resident.bytes <= bound->bytes || resident.bytes - bound->bytes <= over_by)
-		return RULE_SILENT;
+		return name_unread(ledger, claim, finding) ? RULE_INCONCLUSIVE : RULE_SILENT;
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], c[UNITS_TEXT_CAP];
 	finding->owner = largest_line(ledger);
 	finding->severity = SEVERITY_WARNING;
@@ -69,7 +81,7 @@ enum rule_answer rule_rocksdb_over_budget(const struct rule_input *input, struct
 		if (ledger->listed[owner] && qty_known(ledger->lines[owner].bytes))
 			finding_observation(finding, "%s %s.", owner_table[owner].name, units_format(a, ledger->lines[owner].bytes.bytes));
 	if (claim->largest_store[0])
-		finding_observation(finding, "Largest store: %.80s.", claim->largest_store);
+		finding_observation(finding, "Largest store: %s.", claim->largest_store);
 	finding_cause(finding, "blocks pinned by iterators or by L0 index and filters: block-cache-pinned-usage is then close to usage");
 	finding_cause(finding, "memtables past their share because flushes cannot keep up: size-all-mem-tables is then above cur-size-all-mem-tables, or mem-table-flush-pending is 1");
 	finding_cause(finding, "many states, each with its own arena: the excess is then about the number of states times the arena block");
@@ -78,12 +90,12 @@ enum rule_answer rule_rocksdb_over_budget(const struct rule_input *input, struct
 	finding_setting(finding, snapshot, "state.backend.rocksdb.memory.managed");
 	finding_setting(finding, snapshot, "state.backend.rocksdb.memory.fixed-per-slot");
 	finding_setting(finding, snapshot, "state.backend.rocksdb.memory.write-buffer-ratio");
-	finding_figure(finding, "rocksdb_resident_bytes", (int64_t)resident.bytes);
-	finding_figure(finding, "budget_bytes", (int64_t)bound->bytes);
+	finding_bytes(finding, "rocksdb_resident_bytes", resident.bytes);
+	finding_bytes(finding, "budget_bytes", bound->bytes);
 	if (qty_known(claim->cache_usage_bytes))
-		finding_figure(finding, "block_cache_usage_bytes", (int64_t)claim->cache_usage_bytes.bytes);
+		finding_bytes(finding, "block_cache_usage_bytes", claim->cache_usage_bytes.bytes);
 	if (qty_known(claim->cache_pinned_bytes))
-		finding_figure(finding, "block_cache_pinned_bytes", (int64_t)claim->cache_pinned_bytes.bytes);
+		finding_bytes(finding, "block_cache_pinned_bytes", claim->cache_pinned_bytes.bytes);
 	if (!claim->n_caches_certain)
 		finding_missing(finding, "the exact number of block caches: no label names the slot, so usage is an estimate");
 	change_for(snapshot, finding, finding->owner, resident.bytes - bound->bytes);

@@ -68,6 +68,12 @@ void finding_figure(struct finding *finding, const char *name, int64_t value)
 		finding->evidence[finding->n_evidence++] = (struct evidence_figure){ name, value };
 }
 
+void finding_bytes(struct finding *finding, const char *name, uint64_t bytes)
+{
+	if (bytes <= INT64_MAX)
+		finding_figure(finding, name, (int64_t)bytes);
+}
+
 void finding_setting(struct finding *finding, const struct snapshot *snapshot, const char *key)
 {
 	for (size_t i = 0; i < snapshot->n_settings && finding->n_settings < FINDING_SETTINGS_MAX; i++) {

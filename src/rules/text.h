@@ -15,6 +15,7 @@ void finding_change(struct finding *finding, const char *format, ...) PRINTF_LIK
 void finding_validate(struct finding *finding, const char *format, ...) PRINTF_LIKE(2);
 void finding_missing(struct finding *finding, const char *format, ...) PRINTF_LIKE(2);
 void finding_figure(struct finding *finding, const char *name, int64_t value);
+void finding_bytes(struct finding *finding, const char *name, uint64_t bytes); /* left out where i64 cannot hold it */
 
 /* The setting of this key as it was read, if it was: what matters, with where it stands. */
 void finding_setting(struct finding *finding, const struct snapshot *snapshot, const char *key);

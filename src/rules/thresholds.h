@@ -25,4 +25,10 @@ extern const struct thresholds thresholds_default;
 extern const struct threshold_info threshold_table[];
 extern const unsigned threshold_count;
 
+/* `bp` basis points of `bytes`. Divides first: bytes may be near u64's end. */
+static inline uint64_t thresholds_share(uint64_t bytes, uint32_t bp)
+{
+	return bytes / 10000 * bp + bytes % 10000 * bp / 10000;
+}
+
 #endif

@@ -5,8 +5,8 @@
 
 #include "base/str.h"
 
-struct str tight_of(struct str text);        /* a copy; free with tight_free() */
-struct str tight_read(const char *path);     /* a file; ends the test if it cannot be read */
+struct str tight_of(struct str text);    /* a copy; free with tight_free() */
+struct str tight_read(const char *path); /* a file; ends the test if it cannot be read */
 void tight_free(struct str text);
 
 /*

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* freeboard-low, demand-over-limit, limit-below-process-size: borders, inputs, texts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "support/judge.h"
+#include "support/snap.h"
+
+static const struct snap_shape plain = { .heap = 400, .code = 30, .stacks = 10, .pool = 200, .cache = 50, .sock = 1 };
+
+struct scene {
+	struct snapshot *s;
+	struct ledger *l;
+	struct finding f;
+};
+
+static struct scene scene_new(void)
+{
+	struct scene scene = { .s = snap_new(&plain) };
+	scene.s->flags.max_heap_bytes = qty_measured(500 * MIB);
+	scene.l = snap_ledger(scene.s);
+	return scene;
+}
+
+static void scene_done(struct scene *scene)
+{
+	free(scene->l);
+	snap_free(scene->s);
+}
+
+static void set_room(struct ledger *l, uint64_t limit, int64_t freeboard)
+{
+	l->limit = limit_set(limit);
+	l->floor_bytes = qty_of(limit - (uint64_t)freeboard, QTY_DERIVED);
+	l->freeboard_bytes = (struct signed_qty){ freeboard, true };
+	l->freeboard_level = FREEBOARD_CONTAINER;
+}
+
+static void freeboard_borders(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *what;
+		uint64_t limit;
+		int64_t freeboard;
+		enum severity severity; /* NONE: silent */
+	} table[] = {
+		{ "10 %", 1000 * MIB, 100 * MIB, SEVERITY_NONE },
+		{ "just below 10 %", 1000 * MIB, 100 * MIB - 1, SEVERITY_WARNING },
+		{ "3 %", 1000 * MIB, 30 * MIB, SEVERITY_WARNING },
+		{ "just below 3 %", 1000 * MIB, 30 * MIB - 1, SEVERITY_CRITICAL },
+		{ "nothing left", 1000 * MIB, 0, SEVERITY_CRITICAL },
+		{ "past the limit", 1000 * MIB, -5 * MIB, SEVERITY_CRITICAL },
+		{ "10 GiB: 10 % is the most that is asked for", 10 * GIB, (int64_t)GIB, SEVERITY_NONE },
+		{ "10 GiB", 10 * GIB, (int64_t)GIB - 1, SEVERITY_WARNING },
+		{ "100 GiB: 1 GiB", 100 * GIB, (int64_t)GIB, SEVERITY_NONE },
+		{ "100 GiB: just below 1 GiB is a warning first", 100 * GIB, (int64_t)GIB - 1, SEVERITY_WARNING },
+		{ "100 GiB: 0.3 of that", 100 * GIB, (int64_t)(GIB / 1000 * 300), SEVERITY_WARNING },
+		{ "100 GiB: just below 0.3 of that", 100 * GIB, (int64_t)(GIB / 1000 * 300) - 1, SEVERITY_CRITICAL },
+	};
+	struct scene sc = scene_new();
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		set_room(sc.l, table[i].limit, table[i].freeboard);
+		enum rule_answer answer = judge("freeboard-low", sc.s, sc.l, &sc.f);
+		if ((answer == RULE_FIRED) != (table[i].severity != SEVERITY_NONE) ||
+		    sc.f.severity != table[i].severity)
+			print_error("%s\n", table[i].what);
+		assert_int_equal(answer, table[i].severity == SEVERITY_NONE ? RULE_SILENT : RULE_FIRED);
+		assert_int_equal(sc.f.severity, table[i].severity);
+		if (answer == RULE_SILENT)
+			continue;
+		judge_whole(&sc.f);
+		judge_figure(&sc.f, "limit_bytes", table[i].limit);
+		judge_figure(&sc.f, "floor_bytes", sc.l->floor_bytes.bytes);
+		assert_null(strstr(sc.f.observation, " -")); /* no "-5 MiB more" */
+		if (table[i].freeboard >= 0)
+			judge_figure(&sc.f, "freeboard_bytes", (uint64_t)table[i].freeboard);
+	}
+	scene_done(&sc);
+}
+
+/* Page cache at the limit with a low floor is a healthy pod. */
+static void page_cache_alarms_nobody(void **state)
+{
+	(void)state;
+	struct snap_shape shape = plain;
+	shape.cache = 359;
+	struct snapshot *s = snap_new(&shape);
+	struct finding f;
+	s->cgroup.max = limit_set(s->cgroup.current_bytes.bytes); /* charged to the last byte */
+	struct ledger *l = snap_ledger(s);
+	assert_int_equal(judge("freeboard-low", s, l, &f), RULE_SILENT);
+	free(l);
+	snap_free(s);
+}
+
+static void freeboard_of_the_pod(void **state)
+{
+	(void)state;
+	struct scene sc = scene_new();
+	sc.s->cgroup.max = limit_set(4 * GIB);
+	sc.s->pod_limit = limit_set(700 * MIB);
+	snap_flink(sc.s, 300 * MIB, 0, 0, 0, 0, GIB);
+	free(sc.l);
+	sc.l = snap_ledger(sc.s);
+	assert_int_equal(sc.l->freeboard_level, FREEBOARD_POD);
+	assert_int_equal(judge("freeboard-low", sc.s, sc.l, &sc.f), RULE_FIRED); /* 59 MiB of 700 */
+	judge_whole(&sc.f);
+	judge_figure(&sc.f, "limit_bytes", 700 * MIB);
+	judge_figure(&sc.f, "freeboard_bytes", 59 * MIB);
+	assert_non_null(strstr(sc.f.observation, "upper bound"));
+	assert_non_null(strstr(sc.f.change, "the pod's memory limit from 700.0 MiB"));
+	assert_string_equal(sc.f.effective_settings[0].key, "pod limit");
+
+	/* A pod limit alone is a limit. */
+	sc.s->cgroup.max.kind = LIMIT_NONE;
+	free(sc.l);
+	sc.l = snap_ledger(sc.s);
+	assert_int_equal(judge("freeboard-low", sc.s, sc.l, &sc.f), RULE_FIRED);
+	judge_figure(&sc.f, "limit_bytes", 700 * MIB);
+	scene_done(&sc);
+}
+
+static void freeboard_inputs(void **state)
+{
+	(void)state;
+	struct scene sc = scene_new();
+	assert_int_equal(judge("freeboard-low", sc.s, sc.l, &sc.f), RULE_INCONCLUSIVE); /* memory.max is "max" */
+	judge_missing(&sc.f, "memory limit");
+	assert_int_equal(sc.f.n_missing, 1);
+	sc.l->limit = limit_set(GIB);
+	sc.l->floor_bytes = (struct qty){ 0 };
+	assert_int_equal(judge("freeboard-low", sc.s, sc.l, &sc.f), RULE_INCONCLUSIVE);
+	judge_missing(&sc.f, "floor: neither memory.stat nor smaps");
+	sc.l->floor_bytes = qty_measured(1);
+	sc.l->freeboard_bytes.known = false; /* i64 could not hold it: not zero */
+	assert_int_equal(judge("freeboard-low", sc.s, sc.l, &sc.f), RULE_INCONCLUSIVE);
+	judge_missing(&sc.f, "freeboard");
+	scene_done(&sc);
+}
+
+static void freeboard_names_an_owner(void **state)
+{
+	(void)state;
+	struct scene sc = scene_new();
+	sc.s->told_limit = limit_set(650 * MIB);
+	free(sc.l);
+	sc.l = snap_ledger(sc.s);
+	assert_int_equal(judge("freeboard-low", sc.s, sc.l, &sc.f), RULE_FIRED);
+	assert_int_equal(sc.f.owner, OWNER_JAVA_HEAP); /* the largest: no budget is overrun */
+	assert_string_equal(sc.f.effective_settings[0].key, "container limit");
+	assert_string_equal(sc.f.effective_settings[0].where, "--limit");
+	free(sc.l);
+
+	/* Native memory over the overhead's budget comes before a heap that is within its own. */
+	snap_flink(sc.s, 500 * MIB, 50 * MIB, 0, 50 * MIB, 100 * MIB, 900 * MIB);
+	sc.l = snap_ledger(sc.s);
+	assert_int_equal(judge("freeboard-low", sc.s, sc.l, &sc.f), RULE_FIRED);
+	judge_whole(&sc.f);
+	assert_int_equal(sc.f.owner, OWNER_NATIVE_OTHER);
+	judge_figure(&sc.f, "overrun_budget_bytes", 100 * MIB);
+	judge_figure(&sc.f, "overrun_actual_bytes", 240 * MIB);
+	free(sc.l);
+
+	snap_no_cgroup(sc.s);
+	sc.l = snap_ledger(sc.s);
+	assert_int_equal(judge("freeboard-low", sc.s, sc.l, &sc.f), RULE_FIRED);
+	judge_whole(&sc.f);
+	assert_non_null(strstr(sc.f.observation, "Without the container's cgroup this is an upper bound"));
+	scene_done(&sc);
+}
+
+/* The change gives what it says: the factor times the process size is no less than the new limit. */
+static void the_limit_factor_gives_enough(void **state)
+{
+	(void)state;
+	struct scene sc = scene_new();
+	for (uint64_t process = 900; process < 40000; process += 777) {
+		snap_flink(sc.s, 500 * MIB, 0, 0, 0, 0, process * MIB);
+		set_room(sc.l, process * MIB, 1);
+		assert_int_equal(judge("freeboard-low", sc.s, sc.l, &sc.f), RULE_FIRED);
+		const char *factor = strstr(sc.f.change, "limit-factor to "), *mib = strchr(sc.f.change, '(');
+		assert_non_null(factor);
+		assert_non_null(mib);
+		double f = strtod(factor + strlen("limit-factor to "), NULL);
+		double wanted = strtod(mib + 1, NULL);
+		assert_true(f * (double)process >= wanted - 0.001);
+		assert_true((f - 0.01) * (double)process < wanted);
+		assert_true(wanted * MIB > (double)sc.l->floor_bytes.bytes);
+	}
+	scene_done(&sc);
+}
+
+static void demand_borders(void **state)
+{
+	(void)state;
+	struct scene sc = scene_new();
+	free(sc.l);
+	sc.s->cgroup.max = limit_set(GIB);
+	sc.l = snap_ledger(sc.s);
+	uint64_t expected = sc.l->expected.bytes.bytes;
+	sc.l->limit = limit_set(expected);
+	assert_int_equal(judge("demand-over-limit", sc.s, sc.l, &sc.f), RULE_SILENT);
+	sc.l->limit = limit_set(expected - 1);
+	assert_int_equal(judge("demand-over-limit", sc.s, sc.l, &sc.f), RULE_FIRED);
+	sc.l->limit = limit_set(expected - 30 * MIB);
+	assert_int_equal(judge("demand-over-limit", sc.s, sc.l, &sc.f), RULE_FIRED);
+	judge_whole(&sc.f);
+	judge_figure(&sc.f, "expected_demand_bytes", expected);
+	judge_figure(&sc.f, "limit_bytes", expected - 30 * MIB);
+	assert_non_null(strstr(sc.f.observation, "30.0 MiB more than the limit"));
+	for (size_t i = 0; i < sc.l->expected.n_parts; i++) { /* a sum that can be checked by hand */
+		char size[UNITS_TEXT_CAP];
+		assert_non_null(strstr(sc.f.observation, sc.l->expected.parts[i].what));
+		assert_non_null(strstr(sc.f.observation, units_format(size, sc.l->expected.parts[i].bytes)));
+	}
+	assert_non_null(strstr(sc.f.observation, "Most still to come: -Xmx, 100.0 MiB"));
+	assert_int_equal(sc.f.owner, OWNER_JAVA_HEAP);
+	assert_non_null(strstr(sc.f.change, "leaving -Xmx as it is"));
+	scene_done(&sc);
+}
+
+static void demand_inputs(void **state)
+{
+	(void)state;
+	struct scene sc = scene_new();
+	assert_int_equal(judge("demand-over-limit", sc.s, sc.l, &sc.f), RULE_INCONCLUSIVE);
+	judge_missing(&sc.f, "memory limit");
+	sc.l->limit = limit_set(GIB);
+	sc.l->expected.bytes = (struct qty){ 0 };
+	sc.l->expected.missing = "-Xmx";
+	assert_int_equal(judge("demand-over-limit", sc.s, sc.l, &sc.f), RULE_INCONCLUSIVE);
+	judge_missing(&sc.f, "expected demand: -Xmx unread");
+	sc.l->expected = (struct demand){ 0 };
+	assert_int_equal(judge("demand-over-limit", sc.s, sc.l, &sc.f), RULE_INCONCLUSIVE);
+	judge_missing(&sc.f, "smaps of a JVM");
+	scene_done(&sc);
+}
+
+static void process_size_borders(void **state)
+{
+	(void)state;
+	static const struct {
+		uint64_t limit, process;
+		bool fires, decimal;
+	} table[] = {
+		{ 4096ull * MIB, 4096ull * MIB, false, false },
+		{ 4095ull * MIB, 4096ull * MIB, false, false }, /* the slack of 1 MiB */
+		{ 4095ull * MIB - 1, 4096ull * MIB, true, false },
+		{ 4000000000, 4096ull * MIB, true, true }, /* 4G against 4g */
+		{ 8192ull * MIB, 4096ull * MIB, false, false },
+		{ UINT64_MAX, 4096ull * MIB, false, false }, /* limit plus slack must not wrap */
+		{ 2000ull * MIB, 4096ull * MIB, true, false },
+	};
+	struct scene sc = scene_new();
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		snap_flink(sc.s, 1000 * MIB, 0, 0, 0, 0, table[i].process);
+		sc.l->limit = limit_set(table[i].limit);
+		enum rule_answer answer = judge("limit-below-process-size", sc.s, sc.l, &sc.f);
+		if (answer != (table[i].fires ? RULE_FIRED : RULE_SILENT))
+			print_error("limit %llu\n", (unsigned long long)table[i].limit);
+		assert_int_equal(answer, table[i].fires ? RULE_FIRED : RULE_SILENT);
+		if (!table[i].fires)
+			continue;
+		judge_whole(&sc.f);
+		judge_figure(&sc.f, "limit_bytes", table[i].limit);
+		judge_figure(&sc.f, "process_size_bytes", table[i].process);
+		assert_int_equal(strstr(sc.f.observation, "round decimal number") != NULL, table[i].decimal);
+		/* What it tells to set fits the limit. */
+		const char *size = strstr(sc.f.change, "process.size to ");
+		assert_non_null(size);
+		assert_true(strtoull(size + strlen("process.size to "), NULL, 10) * MIB <= table[i].limit);
+	}
+	sc.s->engine.kind = ENGINE_FLINK_JOBMANAGER;
+	assert_int_equal(judge("limit-below-process-size", sc.s, sc.l, &sc.f), RULE_FIRED);
+	assert_non_null(strstr(sc.f.change, "jobmanager.memory.process.size"));
+	scene_done(&sc);
+}
+
+static void process_size_inputs(void **state)
+{
+	(void)state;
+	struct scene sc = scene_new();
+	sc.s->engine.kind = ENGINE_KAFKA_STREAMS; /* plans no process size */
+	assert_int_equal(judge("limit-below-process-size", sc.s, sc.l, &sc.f), RULE_SILENT);
+	sc.s->engine.kind = ENGINE_FLINK_TASKMANAGER;
+	assert_int_equal(judge("limit-below-process-size", sc.s, sc.l, &sc.f), RULE_INCONCLUSIVE);
+	judge_missing(&sc.f, "memory limit");
+	judge_missing(&sc.f, "Flink's budget");
+	scene_done(&sc);
+}
+
+/* Figures near the ends of their types: no cut sentence, no negative size. */
+static void extreme_figures(void **state)
+{
+	(void)state;
+	static const uint64_t sizes[] = { 1, 1023, MIB - 1, 1000 * GIB + 123456789, INT64_MAX - 1, UINT64_MAX };
+	struct scene sc = scene_new();
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		uint64_t size = sizes[i];
+		snap_flink(sc.s, size, size, size, size, 0, size);
+		sc.s->engine.flink.process_bytes = qty_measured(size);
+		sc.l->limit = limit_set(size / 3 + 1);
+		sc.l->limit_told = true;
+		sc.l->floor_bytes = qty_measured(size);
+		sc.l->freeboard_bytes = (struct signed_qty){ -(int64_t)(size / 2), true };
+		sc.l->freeboard_level = i % 2 ? FREEBOARD_PROCESSES : FREEBOARD_CONTAINER;
+		sc.l->expected = (struct demand){ .bytes = qty_measured(size), .n_parts = 5 };
+		static const char *const what[] = { "-Xmx", "direct in use", "metaspace in use", "rocksdb",
+						    "1.1 x everything else" };
+		for (int part = 0; part < 5; part++)
+			sc.l->expected.parts[part] = (struct demand_part){ what[part], size };
+		sc.l->n_budgets = 1;
+		sc.l->budgets[0] = (struct ledger_budget){ "jvm-overhead", 1, qty_measured(size),
+							   (uint64_t)1 << OWNER_ROCKSDB_TABLE_READERS, NULL };
+		sc.l->listed[OWNER_ROCKSDB_TABLE_READERS] = true;
+		sc.l->lines[OWNER_ROCKSDB_TABLE_READERS].bytes = qty_measured(size);
+		static const char *const rules[] = { "freeboard-low", "demand-over-limit", "limit-below-process-size" };
+		for (int rule = 0; rule < 3; rule++) {
+			if (judge(rules[rule], sc.s, sc.l, &sc.f) != RULE_FIRED)
+				continue;
+			if (size > 1024)
+				judge_whole(&sc.f);
+			for (size_t n = 0; n < sc.f.n_evidence; n++)
+				if (strcmp(sc.f.evidence[n].name, "freeboard_bytes") != 0)
+					assert_true(sc.f.evidence[n].value >= 0);
+		}
+	}
+	scene_done(&sc);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(freeboard_borders),        cmocka_unit_test(page_cache_alarms_nobody),
+		cmocka_unit_test(freeboard_of_the_pod),     cmocka_unit_test(freeboard_inputs),
+		cmocka_unit_test(freeboard_names_an_owner), cmocka_unit_test(the_limit_factor_gives_enough),
+		cmocka_unit_test(demand_borders),           cmocka_unit_test(demand_inputs),
+		cmocka_unit_test(process_size_borders),     cmocka_unit_test(process_size_inputs),
+		cmocka_unit_test(extreme_figures),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
