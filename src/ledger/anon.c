@@ -186,22 +186,27 @@ static void jvm_lines(const struct snapshot *snapshot, const struct vma_split *s
 		pool->overlap = true;
 }
 
-static void direct_lines(const struct snapshot *snapshot, struct ledger *ledger, struct pool *pool)
+static void direct_line(const struct snapshot *snapshot, struct ledger *ledger, struct pool *pool)
 {
 	struct qty direct = snapshot->engine.gauges.direct_used_bytes;
-	uint64_t other = snapshot->nmt_read ? nmt_sums(&snapshot->nmt).other : 0;
 	if (qty_known(direct)) {
 		struct ledger_line *line = take_line(ledger, pool, OWNER_DIRECT_BUFFERS, direct.bytes, "metrics: NIO direct pool");
 		if (qty_known(snapshot->engine.gauges.network_total_bytes))
 			line_note(line, "of which network buffers %llu MiB", mib(snapshot->engine.gauges.network_total_bytes.bytes));
 	} else if (snapshot->nmt_read) {
-		struct ledger_line *line = take_line(ledger, pool, OWNER_DIRECT_BUFFERS, other, "NMT Other");
+		struct ledger_line *line = take_line(ledger, pool, OWNER_DIRECT_BUFFERS, nmt_sums(&snapshot->nmt).other, "NMT Other");
 		line_note(line, "Unsafe memory inside: no metrics to tell it apart");
-		return;
 	} else {
 		(void)unread_line(ledger, OWNER_DIRECT_BUFFERS, "metrics", "neither metrics nor NMT: inside native-other");
-		return;
 	}
+}
+
+static void unsafe_line(const struct snapshot *snapshot, struct ledger *ledger, struct pool *pool)
+{
+	struct qty direct = snapshot->engine.gauges.direct_used_bytes;
+	if (!qty_known(direct))
+		return; /* not told apart: it stands in direct-buffers, or in native-other */
+	uint64_t other = snapshot->nmt_read ? nmt_sums(&snapshot->nmt).other : 0;
 	if (!snapshot->nmt_read)
 		(void)unread_line(ledger, OWNER_MANAGED_UNSAFE, "NMT Other less direct", "no NMT: inside native-other");
 	else if (other > direct.bytes && other - direct.bytes >= 64 * 1024)
@@ -327,8 +332,10 @@ void anon_lines(const struct snapshot *snapshot, const struct vma_split *split, 
 		pool.left += split->anon_bytes[CLASS_METASPACE];
 	if (!split->labelled[CLASS_GC])
 		pool.left += split->anon_bytes[CLASS_GC];
+	/* The surest to be touched come first: the JDK zeroes direct buffers, while malloc's blocks may never be written to. */
+	direct_line(snapshot, ledger, &pool);
 	jvm_lines(snapshot, split, ledger, &pool);
-	direct_lines(snapshot, ledger, &pool);
+	unsafe_line(snapshot, ledger, &pool);
 	ledger->native_pool_bytes = qty_of(pool.left, QTY_DERIVED);
 	rocksdb_lines(snapshot, ledger, &pool);
 	retained_line(snapshot, ledger, &pool);
