@@ -312,9 +312,10 @@ static void parse_number(struct str name, uint64_t value, struct jvm_perf *perf,
 	for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
 		if (!str_eq(name, plain[i].name))
 			continue;
-		if (plain[i].bytes)
+		/* These are written at each GC: 0 is what stands there before the first, and no size. */
+		if (plain[i].bytes && value)
 			*plain[i].bytes = qty_measured(value);
-		else
+		else if (plain[i].count)
 			*plain[i].count = count_of(value);
 		return;
 	}

@@ -164,14 +164,17 @@ static void both_byte_orders(void **state)
 		number(&w, "sun.gc.metaspace.used", 83184);
 		text(&w, "java.property.java.vm.version", "25.0.3+9-LTS");
 		number(&w, "sun.gc.generation.0.capacity", UINT64_MAX); /* -1: not known */
+		number(&w, "sun.gc.metaspace.capacity", 0); /* until the first GC */
 		number(&w, "sun.gc.unheard.of", 7);
 		assert_int_equal(decode(finish(&w), &out, &err), 0);
 		assert_string_equal(out.ptr,
-				    "sun.gc.metaspace.used=83184\njava.property.java.vm.version=\"25.0.3+9-LTS\"\n");
+				    "sun.gc.metaspace.used=83184\njava.property.java.vm.version=\"25.0.3+9-LTS\"\n"
+				    "sun.gc.metaspace.capacity=0\n");
 		assert_int_equal(hsperf_parse(buf_str(&out), &perf, &err), 0);
 		assert_int_equal(perf.metaspace_used_bytes.bytes, 83184);
 		assert_false(qty_known(perf.heap_capacity_bytes));
 		assert_false(qty_known(perf.heap_used_bytes));
+		assert_false(qty_known(perf.metaspace_capacity_bytes));
 		assert_false(perf.gc_count.known);
 	}
 }
