@@ -234,6 +234,7 @@ static void finding(struct paint *p, const struct finding *f)
 	list(p, "seen", f->observation, 0, 1);
 	if (f->severity < SEVERITY_WARNING) {
 		list(p, "change", f->change, 0, f->change[0] != 0);
+		list(p, "missing", f->missing[0], sizeof f->missing[0], f->n_missing);
 		return;
 	}
 	list(p, "or", f->competing_causes[0], sizeof f->competing_causes[0], f->n_causes);
