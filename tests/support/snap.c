@@ -60,9 +60,9 @@ static void mappings(struct snapshot *s, const struct snap_shape *shape)
 	s->code.ranges[s->code.n_ranges++] = (struct addr_range){ vma->start, vma->end };
 	(void)snap_vma(s, VMA_FILE, rw, "/jdk/lib/server/classes.jsa", mib(shape->cds) + MIB, mib(shape->cds));
 	(void)snap_vma(s, VMA_FILE, rw, "/jdk/lib/server/libjvm.so", mib(shape->library) + MIB, mib(shape->library));
-	for (unsigned i = 0; i < shape->stacks; i++) { /* 1 MiB each, glibc's guard right below */
+	for (unsigned i = 0; i < shape->stacks; i++) { /* 1 MiB each, a guard right below, marked as Linux 6.7+ does */
 		uint64_t guard_end = snap_vma(s, VMA_ANON, 0, "", 16 * KIB, 0)->end;
-		vma = snap_vma(s, VMA_ANON, rw, "", MIB, MIB);
+		vma = snap_vma(s, VMA_ANON, rw | VMA_NOHUGEPAGE, "", MIB, MIB);
 		vma->end -= vma->start - guard_end;
 		vma->start = guard_end;
 	}
@@ -112,7 +112,7 @@ struct snapshot *snap_new(const struct snap_shape *shape)
 	s->page_bytes = 4096;
 	s->process = (struct process_id){ 42, 1000 };
 	s->process_read = s->is_jvm = true;
-	s->gc = GC_G1;
+	s->gc = GC_UNKNOWN; /* no collector, so no tables of one to be found by their shape */
 	s->allocator = ALLOCATOR_GLIBC;
 	s->access = ACCESS_FULL;
 	s->engine.kind = ENGINE_JVM;
