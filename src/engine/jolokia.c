@@ -284,8 +284,24 @@ int jolokia_read(const struct str *answers, const char *const *whats, size_t n_a
 
 struct reduction {
 	struct js_out *out;
-	struct str open; /* the MBean whose object is open */
+	struct str open;   /* the MBean whose object is open */
+	struct buf names;  /* hashes of the names written: uint64_t each */
+	size_t n_names, n_open;
 };
+
+/* Is this name written already? It is from now on. */
+static bool name_is_taken(struct reduction *reduction, struct str name)
+{
+	uint64_t hash = hash_of(name), other;
+	for (size_t i = 0; i < reduction->n_names; i++) {
+		memcpy(&other, reduction->names.ptr + i * sizeof other, sizeof other);
+		if (other == hash)
+			return true;
+	}
+	if (buf_add(&reduction->names, (struct str){ (const char *)&hash, sizeof hash }))
+		reduction->n_names++;
+	return false;
+}
 
 static void key_part(struct buf *name, const char *key, struct str value)
 {
@@ -310,6 +326,10 @@ static void open_mbean(struct reduction *reduction, const struct mbean *mbean)
 	key_part(&name, "task-id", mbean->task);
 	str_copy(key, sizeof key, mbean->store_key);
 	key_part(&name, key, mbean->store);
+	/* Beans that only keys we dropped told apart: one object may not hold a key twice, and the reader must see both. */
+	reduction->n_open++;
+	if (name_is_taken(reduction, buf_str(&name)))
+		(void)buf_printf(&name, ",copy=%zu", reduction->n_open);
 	js_out_key_str(reduction->out, buf_str(&name));
 	js_out_object(reduction->out);
 }
@@ -408,7 +428,7 @@ int jolokia_reduce(struct str answer, struct buf *ret_answer, struct err *err)
 	if (status < 0)
 		return status;
 	struct js_out out;
-	struct reduction reduction = { .out = &out };
+	struct reduction reduction = { .out = &out, .names = { .cap = JS_VALUES_MAX * sizeof(uint64_t) } };
 	bool failed = js_u64(js_get(root, "status"), &code) && code != 200;
 	js_out_start(&out, ret_answer, 0);
 	js_out_object(&out);
@@ -432,7 +452,9 @@ int jolokia_reduce(struct str answer, struct buf *ret_answer, struct err *err)
 		js_out_str(&out, type);
 	}
 	js_out_object_end(&out);
-	status = js_out_end(&out, err);
+	bool no_memory = reduction.names.state == BUF_NOMEM;
+	buf_done(&reduction.names);
+	status = no_memory ? err_set(err, ERR_NOMEM, "no memory for an answer of Jolokia") : js_out_end(&out, err);
 	if (status < 0) {
 		ret_answer->len = before;
 		if (ret_answer->ptr)

@@ -35,7 +35,8 @@ struct metrics_reducer {
 	struct buf line;    /* the unfinished one */
 	bool head_checked, ended;
 	bool skipping;      /* inside a line that is too long */
-	uint64_t n_lines, n_samples, n_kept, n_bad;
+	uint64_t n_lines, n_kept;
+	uint64_t n_samples, n_bad; /* of the lines that were parsed: all up to the first sample */
 };
 void metrics_reducer_start(struct metrics_reducer *reducer, struct buf *ret_page);
 int metrics_reducer_feed(struct metrics_reducer *reducer, struct str piece, struct err *err) __attribute__((warn_unused_result));

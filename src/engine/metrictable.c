@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/metrictable.h"
 
-/* `name` may hold one '*'; it is compared without case for java_* (jmx_exporter's lowercaseOutputName). */
+/* Names of java_* may hold one '*', and are compared without case (jmx_exporter's lowercaseOutputName). */
 struct gauge_rule {
-	const char *name;
+	struct str name;
 	const char *label, *value; /* this label has this value; a trailing '*' in value is a prefix. NULL: any */
 	const char *without;       /* and this label is absent */
 	enum gauge_family family;
@@ -11,15 +11,16 @@ struct gauge_rule {
 	bool sum;
 };
 
-#define FLINK(name, field) { name, NULL, NULL, NULL, GAUGES_FLINK, field, false }
-#define JVM(name, label, value, field) { name, label, value, NULL, GAUGES_JVM, field, false }
-#define JVM_SUM(name, label, value, field) { name, label, value, NULL, GAUGES_JVM, field, true }
-#define OLD(name, label, value, field) { name, label, value, NULL, GAUGES_JVM_OLD, field, false }
-#define OLD_SUM(name, label, value, field) { name, label, value, NULL, GAUGES_JVM_OLD, field, true }
-#define JMX(name, field) { name, NULL, NULL, NULL, GAUGES_JAVA_LANG, field, false }
-#define JMX_SUM(name, field) { name, NULL, NULL, NULL, GAUGES_JAVA_LANG, field, true }
-#define JMX_POOL(name, pool, field) { name, "name", pool, NULL, GAUGES_JAVA_LANG, field, false }
-#define JMX_POOL_SUM(name, pool, field) { name, "name", pool, NULL, GAUGES_JAVA_LANG, field, true }
+#define N(literal) { (literal), sizeof(literal) - 1 }
+#define FLINK(name, field) { N(name), NULL, NULL, NULL, GAUGES_FLINK, field, false }
+#define JVM(name, label, value, field) { N(name), label, value, NULL, GAUGES_JVM, field, false }
+#define JVM_SUM(name, label, value, field) { N(name), label, value, NULL, GAUGES_JVM, field, true }
+#define OLD(name, label, value, field) { N(name), label, value, NULL, GAUGES_JVM_OLD, field, false }
+#define OLD_SUM(name, label, value, field) { N(name), label, value, NULL, GAUGES_JVM_OLD, field, true }
+#define JMX(name, field) { N(name), NULL, NULL, NULL, GAUGES_JAVA_LANG, field, false }
+#define JMX_SUM(name, field) { N(name), NULL, NULL, NULL, GAUGES_JAVA_LANG, field, true }
+#define JMX_POOL(name, pool, field) { N(name), "name", pool, NULL, GAUGES_JAVA_LANG, field, false }
+#define JMX_POOL_SUM(name, pool, field) { N(name), "name", pool, NULL, GAUGES_JAVA_LANG, field, true }
 
 /* Facts C.2 for Flink, whose "flink_taskmanager_" or "flink_jobmanager_" is taken off; D.5 and the agents' own pages for the rest. */
 static const struct gauge_rule gauge_rules[] = {
@@ -44,7 +45,7 @@ static const struct gauge_rule gauge_rules[] = {
 	/* client_java 1.x (jmx_exporter 1.x) and Micrometer: the same names; Micrometer has one series a pool, with label id. */
 	JVM_SUM("jvm_memory_used_bytes", "area", "heap", GAUGE_HEAP_USED),
 	JVM_SUM("jvm_memory_committed_bytes", "area", "heap", GAUGE_HEAP_COMMITTED),
-	{ "jvm_memory_max_bytes", "area", "heap", "id", GAUGES_JVM, GAUGE_HEAP_MAX, false },
+	{ N("jvm_memory_max_bytes"), "area", "heap", "id", GAUGES_JVM, GAUGE_HEAP_MAX, false },
 	JVM("jvm_memory_pool_used_bytes", "pool", "Metaspace", GAUGE_METASPACE_USED),
 	JVM("jvm_memory_pool_committed_bytes", "pool", "Metaspace", GAUGE_METASPACE_COMMITTED),
 	JVM("jvm_memory_pool_max_bytes", "pool", "Metaspace", GAUGE_METASPACE_MAX),
@@ -143,7 +144,10 @@ static bool same_bytes(struct str a, struct str b, bool any_case)
 
 static bool name_matches(struct str pattern, struct str name, bool any_case)
 {
-	size_t star = str_index(pattern, '*');
+	/* Most rules fall by their length; a pattern's name is never shorter than it. */
+	if (name.len + 1 < pattern.len)
+		return false;
+	size_t star = any_case ? str_index(pattern, '*') : pattern.len;
 	if (star == pattern.len)
 		return same_bytes(pattern, name, any_case);
 	struct str head = { pattern.ptr, star }, tail = str_skip(pattern, star + 1);
@@ -181,7 +185,7 @@ static const struct gauge_rule *find_rule(struct str name, const struct prom_sam
 	for (size_t i = 0; i < sizeof gauge_rules / sizeof *gauge_rules; i++) {
 		const struct gauge_rule *rule = &gauge_rules[i];
 		if ((rule->family == GAUGES_FLINK) == flink &&
-		    name_matches(str_of(rule->name), name, rule->family == GAUGES_JAVA_LANG) && (!sample || labels_match(rule, sample)))
+		    name_matches(rule->name, name, rule->family == GAUGES_JAVA_LANG) && (!sample || labels_match(rule, sample)))
 			return rule;
 	}
 	return NULL;

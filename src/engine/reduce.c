@@ -50,6 +50,15 @@ static void keep_sample(struct buf *out, const struct prom_sample *sample)
 	(void)buf_putc(out, '\n');
 }
 
+/* The name at the start of a line, as far as it goes. */
+static struct str name_of(struct str line)
+{
+	size_t n = 0;
+	while (n < line.len && line.ptr[n] != '{' && line.ptr[n] != ' ' && line.ptr[n] != '\t')
+		n++;
+	return (struct str){ line.ptr, n };
+}
+
 static int take_line(struct metrics_reducer *reducer, struct str line, struct err *err)
 {
 	struct prom_sample sample;
@@ -62,6 +71,10 @@ static int take_line(struct metrics_reducer *reducer, struct str line, struct er
 		reducer->ended = true;
 		return 0;
 	}
+	/* Once the page has proved to be metrics, lines that nobody wants need no parsing. */
+	if (reducer->n_samples && (line.len == 0 || line.ptr[0] == '#' || !metric_name_is_used(name_of(line))) &&
+	    !(line.len && (line.ptr[0] == ' ' || line.ptr[0] == '\t')))
+		return 0;
 	switch (prom_line(line, &sample, NULL)) {
 	case PROM_SAMPLE:
 		reducer->n_samples++;
