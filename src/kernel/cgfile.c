@@ -83,7 +83,8 @@ static bool take_average(struct str *rest, struct str name, uint32_t *ret_bp)
 static bool parse_pressure_line(struct str rest, struct cgroup_pressure_line *ret)
 {
 	struct cgroup_pressure_line line = { .known = true };
-	if (!take_average(&rest, STR("avg10="), &line.avg10_bp) || !take_average(&rest, STR("avg60="), &line.avg60_bp) ||
+	if (!take_average(&rest, STR("avg10="), &line.avg10_bp) ||
+	    !take_average(&rest, STR("avg60="), &line.avg60_bp) ||
 	    !take_average(&rest, STR("avg300="), &line.avg300_bp) || !str_take(&rest, STR("total=")) ||
 	    !str_is_u64(rest, &line.total_us))
 		return false;

@@ -18,13 +18,17 @@ int cgfile_parse_bytes(struct str text, struct qty *ret, struct err *err) __attr
 int cgfile_parse_limit(struct str text, struct limit *ret, struct err *err) __attribute__((warn_unused_result));
 
 /* memory.events and memory.events.local. */
-int cgfile_parse_events(struct str text, struct cgroup_events *ret, struct err *err) __attribute__((warn_unused_result));
+int cgfile_parse_events(struct str text, struct cgroup_events *ret, struct err *err)
+	__attribute__((warn_unused_result));
 
 /* memory.pressure. Averages beyond 100 % are MALFORMED. */
 int cgfile_parse_pressure(struct str text, struct cgroup_pressure *ret, struct err *err)
 	__attribute__((warn_unused_result));
 
-/* cgroup.procs: how many lines, and whether `pid` is one. A process of a pid namespace that we do not see is listed as 0 and counted. */
+/*
+ * cgroup.procs: how many lines, and whether `pid` is one. A process of a pid namespace that we do not see is listed
+ * as 0 and counted.
+ */
 int cgfile_parse_procs(struct str text, int pid, struct count *ret_n, bool *ret_member, struct err *err)
 	__attribute__((warn_unused_result));
 

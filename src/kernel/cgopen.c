@@ -29,7 +29,8 @@ static int check_directory(int dirfd, const char *directory, bool any_fs, bool *
 		if (errno != ENOENT)
 			return err_sys(err, errno, "%s/memory.stat", directory);
 		*ret_kind = CGROUP_V2_NO_MEMORY;
-		return err_set(err, ERR_UNSUPPORTED, "%s has no memory.stat: cgroup v2 without its memory controller", directory);
+		return err_set(err, ERR_UNSUPPORTED, "%s has no memory.stat: cgroup v2 without its memory controller",
+			       directory);
 	}
 	/* Every cgroup but the root of the hierarchy has it, limited or not. */
 	*ret_is_root = faccessat(dirfd, "memory.current", F_OK, 0) < 0 && errno == ENOENT;
@@ -78,8 +79,9 @@ static int explain(const struct cgpath *paths, const struct cgpath_mounts *mount
 	}
 	*ret_kind = CGROUP_UNREAD;
 	if (mounts->n_v2 == 0)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "no cgroup file system is mounted where the process runs; name its directory with --cgroup");
+		return err_set(
+			err, ERR_UNSUPPORTED,
+			"no cgroup file system is mounted where the process runs; name its directory with --cgroup");
 	return err_set(err, ERR_UNSUPPORTED,
 		       "its cgroup %s is not below %s of the process; name its directory with --cgroup", paths->v2,
 		       mounts->v2[0].point);

@@ -63,7 +63,7 @@ static bool is_hex(char c)
 
 enum { ID_MIN = 12, ID_MAX = 64 };
 
-/* "cri-containerd-<id>.scope", "crio-<id>.scope", "docker-<id>.scope", "libpod-<id>.scope", "...:cri-containerd:<id>", "<id>". */
+/* "cri-containerd-<id>.scope", and crio-, docker-, libpod- alike; "...slice:cri-containerd:<id>"; "<id>". */
 static bool id_of_name(struct str name, char ret_id[CGPATH_ID_CAP])
 {
 	if (str_ends(name, STR(".scope")))

@@ -24,7 +24,7 @@ struct cgpath {
 };
 int cgpath_parse(struct str text, struct cgpath *ret, struct err *err) __attribute__((warn_unused_result));
 
-/* The container's id (12 to 64 hex digits) in a cgroup path, looked for from the leaf upwards; false if there is none. */
+/* The container's id (12 to 64 hex digits) in a cgroup path, from the leaf upwards; false if there is none. */
 bool cgpath_container_id(const char *path, char ret_id[CGPATH_ID_CAP]);
 
 /* A file system in a process's mount namespace: where it is mounted and which part of the hierarchy stands there. */
@@ -39,12 +39,13 @@ struct cgpath_mounts {
 	struct cgpath_mount v2[CGPATH_MOUNTS_MAX], v1_memory[CGPATH_MOUNTS_MAX];
 	size_t n_v2, n_v1_memory;
 };
-int cgpath_mounts_parse(struct str text, struct cgpath_mounts *ret, struct err *err) __attribute__((warn_unused_result));
+int cgpath_mounts_parse(struct str text, struct cgpath_mounts *ret, struct err *err)
+	__attribute__((warn_unused_result));
 
 /* Pure: the directory of `path` through `mount`, absolute in the target's view; false if the mount does not show it. */
 bool cgpath_join(const struct cgpath_mount *mount, const char *path, char ret_dir[2 * CGPATH_CAP]);
 
-/* A found cgroup. `dirfd` is the caller's to close; it outlives the process and ends (ENODEV, ENOENT) with the cgroup. */
+/* A found cgroup. `dirfd` is the caller's to close; it outlives the process and dies with the cgroup (ENODEV). */
 struct cgpath_found {
 	int dirfd;
 	bool is_root;                   /* of the whole hierarchy: a machine, not a container; no memory.max there */

@@ -19,7 +19,7 @@ const struct cg_file cg_files[] = {
 	{ "memory.peak", "memory.peak", true }, /* Linux 5.19+ */
 	{ "memory.events", "memory.events", false },
 	{ "memory.events.local", "memory.events.local", true }, /* 5.2+ */
-	{ "memory.pressure", "memory.pressure", true }, /* with PSI */
+	{ "memory.pressure", "memory.pressure", true },         /* with PSI */
 	{ "memory.swap.current", "memory.swap.current", true }, /* with swap accounting, this and what follows */
 	{ "memory.swap.max", "memory.swap.max", true },
 	{ "memory.swap.peak", "memory.swap.peak", true }, /* 6.5+ */

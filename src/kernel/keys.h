@@ -22,12 +22,15 @@ struct key {
 	enum key_unit unit;
 };
 
-#define KEY(text, type, field, unit) { { (text), sizeof(text) - 1 }, offsetof(struct type, field), (unit) }
+#define KEY(text, type, field, unit)                                               \
+	{                                                                          \
+		{ (text), sizeof(text) - 1 }, offsetof(struct type, field), (unit) \
+	}
 
 /*
- * Fill `dest` from all of `text`. At most 64 keys. A line is a key, then `separator` (a blank or a colon), blanks and the
- * value. MALFORMED (with the line's number) for a known key twice or a value that does not fit its unit; `dest` may be
- * half filled then, so give a scratch copy.
+ * Fill `dest` from all of `text`. At most 64 keys. A line is a key, then `separator` (a blank or a colon), blanks
+ * and the value. MALFORMED (with the line's number) for a known key twice or a value that does not fit its unit;
+ * `dest` may be half filled then, so give a scratch copy.
  */
 int keys_parse(struct str text, const struct key *keys, size_t n_keys, char separator, void *dest, struct err *err)
 	__attribute__((warn_unused_result));

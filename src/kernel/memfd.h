@@ -13,13 +13,13 @@
 struct memfd_heap {
 	uint64_t inode;
 	uint64_t bytes; /* st_blocks x 512 */
-	bool hugetlb;   /* java_heap.hugetlb: in hugetlb pages, charged to the cgroup only with memory_hugetlb_accounting */
+	bool hugetlb;   /* java_heap.hugetlb: charged to the cgroup only with memory_hugetlb_accounting */
 };
 
 /* Does a mapping of the set belong to such a heap? */
 bool memfd_is_mapped(const struct vma_set *set);
 
-/* Looks through <pid_dirfd>/fd, stops at the first. UNSUPPORTED if there is none; GONE, DENIED (same uid and gid needed). */
+/* Looks through <pid_dirfd>/fd up to the first. UNSUPPORTED if there is none; GONE; DENIED unless same uid and gid. */
 int memfd_find(int pid_dirfd, struct memfd_heap *ret, struct err *err) __attribute__((warn_unused_result));
 
 /* Text for captures: "java_heap inode=N bytes=N hugetlb=0\n". */

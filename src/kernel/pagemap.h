@@ -12,11 +12,17 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+/*
+ * By the bits of an entry: 63 present, 62 swapped, 61 page of a file or shared memory, 56 mapped by this process alone
+ * (Linux 4.2+). Resident is what smaps calls Anonymous, as long as nothing is shared with a forked child. Unsure is the
+ * rest of what is present and no file's: the zero page, which no Rss counts and nobody is charged for, or such shared
+ * pages.
+ */
 struct pagemap_count {
-	uint64_t resident_bytes; /* anonymous and this process's alone: present (bit 63), no file page (61), exclusive (56; Linux 4.2+) */
-	uint64_t unsure_bytes;   /* present, no file page, not exclusive: the zero page, which no Rss counts and nobody is charged for, or shared with a forked child */
-	uint64_t file_bytes;     /* present and a file's, or shared memory */
-	uint64_t swapped_bytes;  /* bit 62 */
+	uint64_t resident_bytes;
+	uint64_t unsure_bytes;
+	uint64_t file_bytes;
+	uint64_t swapped_bytes;
 };
 
 /* Not more than this many bytes of address space in one call (ERR_LIMIT): 16 Mi pages of 4 KiB, 128 MiB of entries. */
@@ -35,7 +41,7 @@ int pagemap_count(int fd, struct addr_range range, uint32_t page_bytes, struct p
 /* Text for captures, a line each: "7f0000000000-7f0000200000 65536\n" (hex addresses, decimal resident bytes). */
 bool pagemap_format(const struct resident_range *ranges, size_t n, struct buf *out);
 
-/* At most `cap` ranges (ERR_LIMIT), ascending and not overlapping, resident <= size; MALFORMED else. `ret` untouched then. */
+/* At most `cap` ranges (ERR_LIMIT), ascending, not overlapping, resident <= size (MALFORMED). `ret` untouched then. */
 int pagemap_parse(struct str text, struct resident_range *ret_ranges, size_t cap, size_t *ret_n, struct err *err)
 	__attribute__((warn_unused_result));
 

@@ -23,8 +23,8 @@ struct slot {
 	uint32_t tail_mask; /* of the 4 bytes after the number: " kB\n", or "\n" and whatever comes next */
 	uint32_t tail;
 	uint32_t len;
-	uint32_t seen;  /* bit of the field */
-	size_t offset;  /* of the field in struct lines */
+	uint32_t seen; /* bit of the field */
+	size_t offset; /* of the field in struct lines */
 };
 
 /* A mapping being read. `unused` takes the numbers that nobody wants. */
@@ -40,7 +40,10 @@ struct field {
 	uint32_t have;
 };
 
-#define FIELD(text, member, have_bit) { { (text ":"), sizeof(text ":") - 1 }, offsetof(struct lines, vma.member), (have_bit) }
+#define FIELD(text, member, have_bit)                                                                \
+	{                                                                                            \
+		{ (text ":"), sizeof(text ":") - 1 }, offsetof(struct lines, vma.member), (have_bit) \
+	}
 
 /* In the order of fs/proc/task_mmu.c: __show_smap(). Pss_Anon stands there for rollups; a capture may hold it. */
 static const struct field fields[] = {
@@ -82,7 +85,7 @@ static uint32_t load32(const char *at)
 
 #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* Eight columns: blanks, then at least one digit up to the last column. All eight at once; the first column is the lowest byte. */
+/* Blanks, then digits up to the last of eight columns. All eight at once; the first column is the lowest byte. */
 static bool columns_u64(uint64_t columns, uint64_t *ret_value)
 {
 	uint64_t digits = columns ^ EACH_BYTE('0'); /* a blank becomes 0x10 */
@@ -90,8 +93,8 @@ static bool columns_u64(uint64_t columns, uint64_t *ret_value)
 	uint64_t blanks = (blank >> 4) * 0xff; /* whole bytes */
 	digits ^= blank;
 	bool ok = (((digits + EACH_BYTE(0x7f - 9)) | digits) & EACH_BYTE(0x80)) == 0 && /* each 0 to 9 */
-		  (digits & blanks) == 0 &&                                           /* blanks and not their neighbours */
-		  (blanks & (blanks + 1)) == 0 &&                                     /* at the front only */
+		  (digits & blanks) == 0 &&       /* blanks and not their neighbours */
+		  (blanks & (blanks + 1)) == 0 && /* at the front only */
 		  blanks >> 56 == 0;
 	digits = digits * 10 + (digits >> 8); /* tens and ones side by side, then hundreds, then tens of thousands */
 	digits = (((digits & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x000f424000000064)) +
@@ -101,7 +104,7 @@ static bool columns_u64(uint64_t columns, uint64_t *ret_value)
 	return ok;
 }
 
-/* The lines that look like the first mapping's from slot `i` on, as many as there are. Returns the first slot that is not met. */
+/* The lines that look like the first mapping's from slot `i` on. Returns the first slot that is not met. */
 static size_t take_slots(struct parse *p, struct lines *lines, size_t i)
 {
 	const char *at = p->at;
@@ -131,12 +134,13 @@ static void learn(struct parse *p, struct str line, size_t offset, uint32_t seen
 		return;
 	/* A number that is wider than its columns would lose its head. */
 	char before = line.ptr[KEY_COLUMNS - 1];
-	if ((before != ' ' && before != ':') ||
-	    !columns_u64(load64(line.ptr + KEY_COLUMNS), &ignored))
+	if ((before != ' ' && before != ':') || !columns_u64(load64(line.ptr + KEY_COLUMNS), &ignored))
 		return;
 	struct slot *slot = &p->slots[p->n_slots++];
-	*slot = (struct slot){ .key = { load64(line.ptr), load64(line.ptr + 8) }, .len = (uint32_t)line.len,
-			       .seen = seen, .offset = offset };
+	*slot = (struct slot){ .key = { load64(line.ptr), load64(line.ptr + 8) },
+			       .len = (uint32_t)line.len,
+			       .seen = seen,
+			       .offset = offset };
 	slot->tail_mask = kb ? UINT32_MAX : 0xff;
 	slot->tail = kb ? load32(line.ptr + 24) : '\n';
 }
@@ -156,8 +160,8 @@ static void take_flags(struct str flags, struct vma *vma)
 	static const struct {
 		char name[3];
 		uint32_t flag;
-	} known[] = { { "nh", VMA_NOHUGEPAGE }, { "hg", VMA_HUGEPAGE }, { "ht", VMA_HUGETLB },
-		      { "lo", VMA_LOCKED },	{ "nr", VMA_NORESERVE }, { "ac", VMA_ACCOUNT } };
+	} known[] = { { "nh", VMA_NOHUGEPAGE }, { "hg", VMA_HUGEPAGE },  { "ht", VMA_HUGETLB },
+		      { "lo", VMA_LOCKED },     { "nr", VMA_NORESERVE }, { "ac", VMA_ACCOUNT } };
 	for (size_t i = 0; i + 2 <= flags.len; i++) {
 		/* Two letters each; on words of another length the next blank sets it right. */
 		while (i < flags.len && flags.ptr[i] == ' ')
@@ -256,7 +260,7 @@ static uint32_t have_of(uint32_t seen)
 
 static int take_all(struct parse *p, struct err *err)
 {
-	struct lines lines;
+	struct lines lines = { 0 };
 	uint32_t seen = 0;
 	while (p->at != p->end) {
 		int r = take_mapping(p, &lines, err);
@@ -289,7 +293,8 @@ int smaps_parse(struct str text, struct vma_set *ret, struct err *err)
 		return err_set(err, ERR_LIMIT, "larger than %d bytes", LIMIT_SMAPS);
 	if (text.len && text.ptr[text.len - 1] != '\n')
 		return err_set(err, ERR_MALFORMED, "the last line is cut");
-	auto_(parse_done) struct parse p = { .at = text.ptr, .end = text.ptr + text.len,
+	auto_(parse_done) struct parse p = { .at = text.ptr,
+					     .end = text.ptr + text.len,
 					     .build.names.cap = VMA_NAMES_CAP };
 	int r = vma_builder_room(&p.build, text.len, SMAPS_BYTES_EACH, err);
 	if (r < 0)

@@ -3,12 +3,12 @@
  * /proc/<pid>/smaps, maps and smaps_rollup (proc_pid_smaps(5)). Parsing only: reading smaps walks page
  * tables under the target's mmap_lock (6 ms a GiB of 4 KiB pages), so who reads it paces it.
  *
- * Contract of all parsers here: input need not end in NUL and is never read past `len`; unknown keys are ignored, in any
- * order of lines; MALFORMED for a known key twice in one mapping, a number that is none or passes u64 as bytes, a NUL
- * byte, a last line without its newline, a last mapping that lacks keys the first one has (cut text), Rss above the
- * mapping's size, mappings not ascending or overlapping (the kernel may print a mapping twice when it grew
- * between two reads: reading again is the cure). More than LIMIT_VMAS mappings or LIMIT_SMAPS bytes is ERR_LIMIT. `ret` is
- * untouched on failure.
+ * Contract of all parsers here: input need not end in NUL and is never read past `len`; unknown keys are ignored,
+ * in any order of lines; MALFORMED for a known key twice in one mapping, a number that is none or passes u64 as
+ * bytes, a NUL byte, a last line without its newline, a last mapping that lacks keys the first one has (cut text),
+ * a part above the mapping's size (so no sum over mappings can wrap), mappings not ascending or overlapping (the
+ * kernel may print a mapping twice when it grew between two reads: reading again is the cure). More than LIMIT_VMAS
+ * mappings or LIMIT_SMAPS bytes is ERR_LIMIT. `ret` is untouched on failure.
  *
  * Names leave escaped (base/esc.h): they are what the process chose. A name is stored once for consecutive mappings.
  * Pss_Anon is printed by smaps_rollup only (Linux 5.14+): no kernel prints it per mapping, so a vma_set rarely has it.

@@ -8,7 +8,12 @@
 #include "kernel/keys.h"
 #include "sys/file.h"
 
-enum { FIELD_PARENT = 4, FIELD_THREADS = 20, FIELD_START = 22, FIELD_STACK = 28 }; /* as proc_pid_stat(5) counts: pid is 1 */
+enum {
+	FIELD_PARENT = 4,
+	FIELD_THREADS = 20,
+	FIELD_START = 22,
+	FIELD_STACK = 28
+}; /* as proc_pid_stat(5) counts: pid is 1 */
 
 /* Field `wanted` of what follows "state ", which begins with field 4. Some fields are negative (tty, priority). */
 static bool field(struct str rest, unsigned wanted, uint64_t *ret_value)
@@ -23,7 +28,7 @@ static bool field(struct str rest, unsigned wanted, uint64_t *ret_value)
 static bool parse_fields(struct str text, struct proc_stat *stat)
 {
 	uint64_t pid, parent;
-	size_t close = text.len;
+	size_t close;
 	if (!str_u64(&text, &pid) || pid > INT_MAX || !str_take(&text, STR(" (")))
 		return false;
 	close = text.len;
@@ -39,8 +44,8 @@ static bool parse_fields(struct str text, struct proc_stat *stat)
 	stat->state = rest.ptr[0];
 	str_copy(stat->name, sizeof stat->name, name);
 	rest = str_skip(rest, 2);
-	if (!field(rest, FIELD_PARENT, &parent) || parent > INT_MAX ||
-	    !field(rest, FIELD_THREADS, &stat->n_threads) || !field(rest, FIELD_START, &stat->start_ticks))
+	if (!field(rest, FIELD_PARENT, &parent) || parent > INT_MAX || !field(rest, FIELD_THREADS, &stat->n_threads) ||
+	    !field(rest, FIELD_START, &stat->start_ticks))
 		return false;
 	stat->parent_pid = (int)parent;
 	if (!field(rest, FIELD_STACK, &stat->start_stack))
@@ -74,7 +79,7 @@ int stat_read(int pid_dirfd, struct proc_stat *ret, struct err *err)
 
 int procid_read(int pid_dirfd, struct process_id *ret, struct err *err)
 {
-	struct proc_stat stat;
+	struct proc_stat stat = { 0 };
 	int r = stat_read(pid_dirfd, &stat, err);
 	if (r < 0)
 		return r;

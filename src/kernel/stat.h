@@ -15,7 +15,7 @@ struct proc_stat {
 	int pid;
 	int parent_pid;
 	char state;
-	char name[64];        /* unescaped bytes of comm, cut at a NUL */
+	char name[64]; /* unescaped bytes of comm, cut at a NUL */
 	uint64_t n_threads;
 	uint64_t start_ticks; /* since boot, in clock ticks: only ever compared */
 	uint64_t start_stack; /* address; another one after each execve(2). 0 if it may not be known */

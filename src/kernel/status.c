@@ -22,7 +22,10 @@ struct line {
 	enum line_kind kind;
 };
 
-#define LINE(text, field, kind) { { (text), sizeof(text) - 1 }, offsetof(struct process_status, field), (kind) }
+#define LINE(text, field, kind)                                                              \
+	{                                                                                    \
+		{ (text), sizeof(text) - 1 }, offsetof(struct process_status, field), (kind) \
+	}
 
 /* In the order of fs/proc/array.c: proc_pid_status(). */
 static const struct line lines[] = {

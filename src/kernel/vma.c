@@ -6,8 +6,8 @@
 #include "kernel/keys.h"
 #include "kernel/smaps.h"
 
-/* Addresses are twelve digits and a smaps has thousands: a table, and no look at the end of the line, which ends in LF. */
-static const int8_t hex_value[256] = {
+/* A smaps has thousands of twelve digits: a table, and no look at the end of the line, which ends in LF. */
+static const uint8_t hex_value[256] = {
 	['0'] = 1, ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
 	['8'] = 9, ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
 };
@@ -115,12 +115,13 @@ static int keep_name(struct vma_builder *build, struct str name, struct vma *vma
 	if (name.len == 0)
 		return 0;
 	/* Files come as four or five mappings in a row. */
-	if (!str_eq(name, build->last_name)) {
+	if (!build->last_name.ptr || !str_eq(name, build->last_name)) {
 		if (name.len > VMA_NAME_MAX || str_index(name, '\0') < name.len)
 			return err_set(err, ERR_MALFORMED, "name too long, or holds a NUL byte");
 		size_t at = build->names.len;
 		if (!(has_control(name) ? esc_add(&build->names, name) : buf_add(&build->names, name)))
-			return err_set(err, build->names.state == BUF_FULL ? ERR_LIMIT : ERR_NOMEM, "names of mappings");
+			return err_set(err, build->names.state == BUF_FULL ? ERR_LIMIT : ERR_NOMEM,
+				       "names of mappings");
 		if (build->names.len - at > VMA_NAME_MAX)
 			return err_set(err, ERR_MALFORMED, "name too long");
 		build->last_name = name;
@@ -227,7 +228,7 @@ int maps_parse(struct str text, struct vma_set *ret, struct err *err)
 	int r = keys_check_text(text, err);
 	if (r < 0)
 		return r;
-	auto_(vma_builder_done) struct vma_builder build = { .names.cap = VMA_NAMES_CAP };
+	struct vma_builder build = { .names.cap = VMA_NAMES_CAP };
 	r = vma_builder_room(&build, text.len, MAPS_BYTES_EACH, err);
 	struct str line;
 	while (r == 0 && str_line(&text, &line)) {
@@ -241,5 +242,7 @@ int maps_parse(struct str text, struct vma_set *ret, struct err *err)
 	}
 	if (r == 0)
 		*ret = vma_builder_take(&build);
+	else
+		vma_builder_done(&build);
 	return r;
 }

@@ -13,7 +13,7 @@
 
 enum {
 	READ_CHUNK = 16 * 1024,
-	REAP_GRACE_MS = 200,   /* a killed child ends at once unless it is stuck in the kernel */
+	REAP_GRACE_MS = 200, /* a killed child ends at once unless it is stuck in the kernel */
 	POLL_WITHOUT_PIDFD_MS = 5,
 };
 

@@ -10,7 +10,10 @@
 #include "base/err.h"
 #include "sys/clock.h"
 
-/* Runs in the child: default signal handlers, stdin from nowhere. Writes its answer to out_fd; what it returns (0 to 255) is the exit status. */
+/*
+ * Runs in the child: default signal handlers, stdin from nowhere. Writes its answer to out_fd; what it returns (0 to
+ * 255) is the exit status.
+ */
 typedef int child_work(void *context, int out_fd);
 
 struct child_result {

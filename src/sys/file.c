@@ -11,10 +11,9 @@
 #include "sys/resolve.h"
 
 enum {
-	/* Most files of /proc and cgroups fit; a larger file doubles from here, and no read asks for more than the most. */
+	/* Most files of /proc and cgroups fit the first; a larger file doubles from there up to the most. */
 	CHUNK_FIRST = 4 * 1024,
 	CHUNK_MOST = 256 * 1024,
-	PATH_ROOM = 4096,
 };
 
 static ssize_t read_some(int fd, char *dest, size_t len)
@@ -107,8 +106,8 @@ static int check_expected(const struct stat *st, const char *path, const struct 
 		return err_set(err, ERR_UNSUPPORTED, "%s: owned by uid %u, not %u", path, (unsigned)st->st_uid,
 			       (unsigned)expect->owner);
 	if (expect->max_links && st->st_nlink > expect->max_links)
-		return err_set(err, ERR_UNSUPPORTED, "%s: has %lu links, %u allowed", path,
-			       (unsigned long)st->st_nlink, expect->max_links);
+		return err_set(err, ERR_UNSUPPORTED, "%s: has %lu links, %u allowed", path, (unsigned long)st->st_nlink,
+			       expect->max_links);
 	return 0;
 }
 

@@ -22,7 +22,7 @@ enum {
 	PATH_ROOM = 4096, /* PATH_MAX */
 };
 
-/* The walk of kernels without openat2: the directories from the root down to where it stands, and what is left of the path. */
+/* The walk of kernels without openat2: the directories from the root to where it stands, and the rest of the path. */
 struct walk {
 	enum resolve_how how;
 	int dirs[DEPTH_MAX]; /* owned; dirs[0] is a duplicate of the root */
@@ -68,7 +68,7 @@ static int up(struct walk *walk)
 	return 0; /* "/.." is "/" */
 }
 
-/* Put what a link says before what is left. The text of a link is relative to the directory it stands in: where the walk is. */
+/* Put what a link says before what is left: it is relative to the directory it stands in, where the walk is. */
 static int follow(struct walk *walk, int link_fd)
 {
 	struct statfs fs;

@@ -11,7 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct str text = { (const char *)data, size };
 	struct err err = { 0 };
 	struct process_status status;
-	if (status_parse(text, &status, &err) == 0 && (!status.uid_fs.known || strlen(status.name) >= sizeof status.name))
+	if (status_parse(text, &status, &err) == 0 &&
+	    (!status.uid_fs.known || strlen(status.name) >= sizeof status.name))
 		abort();
 	return 0;
 }

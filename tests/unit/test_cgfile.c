@@ -62,13 +62,13 @@ static void events(void **state)
 {
 	(void)state;
 	struct cgroup_events events = { 0 };
-	assert_int_equal(cgfile_parse_events(STR("low 0\nhigh 3\nmax 17\noom 2\noom_kill 1\noom_group_kill 1\n"), &events,
-					     NULL),
+	assert_int_equal(cgfile_parse_events(STR("low 0\nhigh 3\nmax 17\noom 2\noom_kill 1\noom_group_kill 1\n"),
+					     &events, NULL),
 			 0);
 	assert_int_equal(events.max.n, 17);
 	assert_int_equal(events.oom_group_kill.n, 1);
-	assert_int_equal(cgfile_parse_events(STR("low 0\nhigh 3\nmax 17\noom 2\noom_kill 1\nsock_throttled 5\n"), &events,
-					     NULL),
+	assert_int_equal(cgfile_parse_events(STR("low 0\nhigh 3\nmax 17\noom 2\noom_kill 1\nsock_throttled 5\n"),
+					     &events, NULL),
 			 0);
 	assert_false(events.oom_group_kill.known); /* before 5.17 */
 	assert_int_equal(cgfile_parse_events(STR("max 17\nmax 18\n"), &events, NULL), -EBADMSG);

@@ -15,7 +15,8 @@
 #include "kernel/cgpath.h"
 #include "support/scratch.h"
 
-#define MOUNT(root, point) "36 25 0:30 / / rw - overlay o rw\n38 31 0:33 " root " " point " ro,nosuid - cgroup2 cgroup rw\n"
+#define MOUNT(root, point) \
+	"36 25 0:30 / / rw - overlay o rw\n38 31 0:33 " root " " point " ro,nosuid - cgroup2 cgroup rw\n"
 
 struct fixture {
 	struct scratch scratch;
@@ -105,7 +106,8 @@ static void hybrid_names_v1(void **state)
 static void not_shown_by_its_mounts(void **state)
 {
 	(void)state;
-	static const char *const mounts[] = { MOUNT("/y.scope", "/sys/fs/cgroup"), "36 25 0:30 / / rw - overlay o rw\n" };
+	static const char *const mounts[] = { MOUNT("/y.scope", "/sys/fs/cgroup"),
+					      "36 25 0:30 / / rw - overlay o rw\n" };
 	for (size_t i = 0; i < 2; i++) {
 		auto_(fixture_done) struct fixture f;
 		start(&f, "0::/x.scope\n", mounts[i]);

@@ -40,8 +40,9 @@ static void paths(void **state)
 		tight_free(text);
 	}
 	static const struct str bad[] = {
-		STR("0::/x"),   STR("0::\n"),        STR("0::x\n"), STR("0:\n"), STR("\n"), STR("x::/\n"), STR("0::/\n0::/\n"),
-		STR("0::/\0\n"), STR("1:memory:/a\n2:memory:/b\n"),
+		STR("0::/x"),        STR("0::\n"),    STR("0::x\n"),
+		STR("0:\n"),         STR("\n"),       STR("x::/\n"),
+		STR("0::/\n0::/\n"), STR("0::/\0\n"), STR("1:memory:/a\n2:memory:/b\n"),
 	};
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		struct cgpath paths = { .has_v2 = true, .v2 = "untouched" };
@@ -136,7 +137,8 @@ static void joins(void **state)
 		{ "from a sidecar", "/../x.scope", "/sys/fs/cgroup", "/../x.scope", "/sys/fs/cgroup" },
 		{ "our own container", "/", "/sys/fs/cgroup", "/", "/sys/fs/cgroup" },
 		{ "no container", "/", "/sys/fs/cgroup", "/user.slice/a", "/sys/fs/cgroup/user.slice/a" },
-		{ "a child of the container", "/../x.scope", "/sys/fs/cgroup", "/../x.scope/container", "/sys/fs/cgroup/container" },
+		{ "a child of the container", "/../x.scope", "/sys/fs/cgroup", "/../x.scope/container",
+		  "/sys/fs/cgroup/container" },
 		{ "mounted at the root", "/", "/", "/a", "/a" },
 		{ "mounted at the root, itself", "/", "/", "/", "/" },
 		{ "another container's mount", "/k/x.scope", "/sys/fs/cgroup", "/k/y.scope", NULL },

@@ -354,10 +354,10 @@ static void signals_do_not_matter(void **state)
 		;
 }
 
-#define TWICE(test)                                                                                                  \
-	cmocka_unit_test_setup(test, with_openat2),                                                                  \
-	{                                                                                                            \
-		#test "_without_openat2", test, without_openat2, NULL, NULL                                          \
+#define TWICE(test)                                                         \
+	cmocka_unit_test_setup(test, with_openat2),                         \
+	{                                                                   \
+#test "_without_openat2", test, without_openat2, NULL, NULL \
 	}
 
 int main(void)

@@ -79,9 +79,10 @@ static void accepts(void **state)
 	(void)state;
 	struct cgroup_stat stat;
 	/* Unknown keys twice, blanks, whatever order, keys that begin like ours. */
-	assert_int_equal(memstat_parse(STR("new x\nnew y\nanonymous 3\nhugetlb 18446744073709551615\nanon  7\n\nnospace\n"),
-				       &stat, NULL),
-			 0);
+	assert_int_equal(
+		memstat_parse(STR("new x\nnew y\nanonymous 3\nhugetlb 18446744073709551615\nanon  7\n\nnospace\n"),
+			      &stat, NULL),
+		0);
 	assert_int_equal(stat.anon_bytes.bytes, 7);
 	assert_int_equal(stat.hugetlb_bytes.bytes, UINT64_MAX);
 	assert_int_equal(stat.file_bytes.state, QTY_UNREAD);

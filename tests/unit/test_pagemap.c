@@ -27,8 +27,8 @@ static void entries_of_a_fixture(void **state)
 	const uint64_t entries[] = { 0,       PRESENT | EXCLUSIVE,         PRESENT, PRESENT | FILED | EXCLUSIVE,
 				     SWAPPED, PRESENT | EXCLUSIVE | 0xfff, FILED };
 	struct err err = { 0 };
-	assert_int_equal(file_write_at(scratch.fd, "pagemap",
-				       (struct str){ (const char *)entries, sizeof entries }, 0600, &err),
+	assert_int_equal(file_write_at(scratch.fd, "pagemap", (struct str){ (const char *)entries, sizeof entries },
+				       0600, &err),
 			 0);
 	int opened = -1;
 	assert_int_equal(pagemap_open(scratch.fd, &opened, &err), 0);
@@ -84,7 +84,8 @@ static void our_own_pages(void **state)
 static void text_form(void **state)
 {
 	(void)state;
-	const struct resident_range ranges[] = { { { 0x1000, 0x3000 }, 4096 }, { { 0x3000, UINT64_MAX }, UINT64_MAX - 0x3000 } };
+	const struct resident_range ranges[] = { { { 0x1000, 0x3000 }, 4096 },
+						 { { 0x3000, UINT64_MAX }, UINT64_MAX - 0x3000 } };
 	struct resident_range got[2] = { 0 };
 	size_t n = 0;
 	auto_buf struct buf text = { .cap = 1000 };
@@ -95,9 +96,16 @@ static void text_form(void **state)
 	assert_memory_equal(got, ranges, sizeof ranges);
 	assert_int_equal(pagemap_parse(buf_str(&text), got, 1, &n, NULL), -EFBIG);
 	static const struct str bad[] = {
-		STR("1000-3000 4096"),       STR("3000-1000 0\n"),      STR("1000-1000 0\n"), STR("1000-3000 8193\n"),
-		STR("1000-3000 \n"),         STR("1000-3000 -1\n"),     STR("\n"),            STR("x\n"),
-		STR("1000-3000 0\n2000-4000 0\n"), STR("1000-3000 18446744073709551616\n"),
+		STR("1000-3000 4096"),
+		STR("3000-1000 0\n"),
+		STR("1000-1000 0\n"),
+		STR("1000-3000 8193\n"),
+		STR("1000-3000 \n"),
+		STR("1000-3000 -1\n"),
+		STR("\n"),
+		STR("x\n"),
+		STR("1000-3000 0\n2000-4000 0\n"),
+		STR("1000-3000 18446744073709551616\n"),
 	};
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		got[0].resident_bytes = 77;

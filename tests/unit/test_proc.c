@@ -18,7 +18,9 @@ static void a_fixture_tree(void **state)
 {
 	(void)state;
 	auto_(scratch_done) struct scratch scratch = scratch_new();
-	static const char *const dirs[] = { "42", "7", "1", "self", "0", "4294967296", "12x", "-3", "99999999999999999999999" };
+	static const char *const dirs[] = { "42",   "7",  "1",
+					    "self", "0",  "4294967296",
+					    "12x",  "-3", "99999999999999999999999" };
 	for (size_t i = 0; i < sizeof dirs / sizeof dirs[0]; i++)
 		scratch_dir(&scratch, dirs[i]);
 	scratch_file(&scratch, "uptime", "1 1\n");

@@ -28,8 +28,10 @@ static void same(const struct vma_set *a, const struct vma_set *b)
 static void slim_parses_to_the_same(void **state)
 {
 	(void)state;
-	static const char *const files[] = { CORPUS "linux-6.1-serial", CORPUS "linux-6.18-zgc", CORPUS "slim",
-					     CORPUS "odd-layout",       CORPUS "wide-numbers",   CORPUS "control-bytes" };
+	static const char *const files[] = {
+		CORPUS "linux-6.1-serial", CORPUS "linux-6.18-zgc", CORPUS "slim",
+		CORPUS "odd-layout",       CORPUS "wide-numbers",   CORPUS "control-bytes"
+	};
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
 		struct str text = tight_read(files[i]);
 		auto_buf struct buf slim = { .cap = 1 << 20 }, again = { .cap = 1 << 20 };

@@ -158,12 +158,13 @@ static void flags_of_mappings(void **state)
 {
 	(void)state;
 	auto_(vma_set_done) struct vma_set set = { 0 };
-	assert_int_equal(smaps_parse(STR("00400000-00600000 rw-p 00000000 00:00 0 \nRss: 0 kB\nVmFlags: rd nh lo sd \n"
-					 "00600000-00800000 ---s 00000000 00:00 0 \nRss: 0 kB\nVmFlags: hg ht\n"
-					 "00800000-00a00000 rw-p 00000000 00:00 0 \nRss: 0 kB\nVmFlags: nr ac\n"
-					 "00a00000-00c00000 rw-p 00000000 00:00 0 \nRss: 0 kB\nVmFlags: nhx xlo n h l o\n"),
-				     &set, NULL),
-			 0);
+	assert_int_equal(
+		smaps_parse(STR("00400000-00600000 rw-p 00000000 00:00 0 \nRss: 0 kB\nVmFlags: rd nh lo sd \n"
+				"00600000-00800000 ---s 00000000 00:00 0 \nRss: 0 kB\nVmFlags: hg ht\n"
+				"00800000-00a00000 rw-p 00000000 00:00 0 \nRss: 0 kB\nVmFlags: nr ac\n"
+				"00a00000-00c00000 rw-p 00000000 00:00 0 \nRss: 0 kB\nVmFlags: nhx xlo n h l o\n"),
+			    &set, NULL),
+		0);
 	assert_int_equal(set.items[0].flags, VMA_READ | VMA_WRITE | VMA_NOHUGEPAGE | VMA_LOCKED);
 	assert_int_equal(set.items[1].flags, VMA_SHARED | VMA_HUGEPAGE | VMA_HUGETLB);
 	assert_int_equal(set.items[2].flags, VMA_READ | VMA_WRITE | VMA_NORESERVE | VMA_ACCOUNT);
@@ -272,8 +273,9 @@ static void a_twin_line_does_not_hide_in_the_fast_way(void **state)
 	static const char *const bad[] = { "       ", "  4 4 ", "4      ", "   -4  ", "   )4  ", "    4:  " };
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		auto_buf struct buf text = { .cap = 1024 };
-		assert_true(buf_printf(&text, HEAD "Rss:                   4 kB\n"
-						   "00402000-00403000 rw-p 00000000 00:00 0 \nRss:            %8s kB\n",
+		assert_true(buf_printf(&text,
+				       HEAD "Rss:                   4 kB\n"
+					    "00402000-00403000 rw-p 00000000 00:00 0 \nRss:            %8s kB\n",
 				       bad[i]));
 		assert_int_equal(fails(buf_str(&text)), i == 2 ? ERR_NONE : ERR_MALFORMED);
 	}
@@ -282,12 +284,14 @@ static void a_twin_line_does_not_hide_in_the_fast_way(void **state)
 static void every_column_number(void **state)
 {
 	(void)state;
-	static const uint64_t numbers[] = { 0, 1, 9, 10, 99, 12345, 99999, 1234567, 9999999, 10000000, 12345678, 87654321, 99999999 };
+	static const uint64_t numbers[] = { 0,       1,       9,        10,       99,       12345,   99999,
+					    1234567, 9999999, 10000000, 12345678, 87654321, 99999999 };
 	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
 		auto_buf struct buf text = { .cap = 1024 };
 		auto_(vma_set_done) struct vma_set set = { 0 };
-		assert_true(buf_printf(&text, "100000000000-180000000000 rw-p 00000000 00:00 0 \nRss:                   4 kB\n"
-					      "180000000000-1c0000000000 rw-p 00000000 00:00 0 \nRss:            %8lu kB\n",
+		assert_true(buf_printf(&text,
+				       "100000000000-180000000000 rw-p 00000000 00:00 0 \nRss:                   4 kB\n"
+				       "180000000000-1c0000000000 rw-p 00000000 00:00 0 \nRss:            %8lu kB\n",
 				       (unsigned long)numbers[i]));
 		assert_int_equal(smaps_parse(buf_str(&text), &set, NULL), 0);
 		assert_int_equal(set.items[1].rss_bytes, numbers[i] * 1024);

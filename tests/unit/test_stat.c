@@ -25,12 +25,9 @@ static void names(void **state)
 		const char *name;
 		char state;
 	} cases[] = {
-		{ STR("42 (java) S" REST), "java", 'S' },
-		{ STR("42 (foo) Z ) R" REST), "foo) Z ", 'R' },
-		{ STR("42 (a\nb) D" REST), "a\nb", 'D' },
-		{ STR("42 () R" REST), "", 'R' },
-		{ STR("42 (() R" REST), "(", 'R' },
-		{ STR("42 () 1 42) R" REST), ") 1 42", 'R' },
+		{ STR("42 (java) S" REST), "java", 'S' }, { STR("42 (foo) Z ) R" REST), "foo) Z ", 'R' },
+		{ STR("42 (a\nb) D" REST), "a\nb", 'D' }, { STR("42 () R" REST), "", 'R' },
+		{ STR("42 (() R" REST), "(", 'R' },       { STR("42 () 1 42) R" REST), ") 1 42", 'R' },
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct proc_stat stat;

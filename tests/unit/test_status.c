@@ -38,7 +38,8 @@ static void details(void **state)
 {
 	(void)state;
 	struct process_status s;
-	assert_int_equal(status_parse(STR("Name:\tfoo\\nbar: x\n" IDS "NSpid:\t4711\t17\t1\nSigCgt:\tfFffffffffffffff\n"),
+	assert_int_equal(status_parse(STR("Name:\tfoo\\nbar: x\n" IDS
+					  "NSpid:\t4711\t17\t1\nSigCgt:\tfFffffffffffffff\n"),
 				      &s, NULL),
 			 0);
 	assert_string_equal(s.name, "foo\\nbar: x");
