@@ -63,7 +63,8 @@ static void build_facts(const struct evidence *e, struct snapshot *s)
 {
 	struct str text;
 	s->taken.ms = (int64_t)evidence_fact_u64(e, "taken_ms", 0);
-	s->process.pid = (int)evidence_fact_u64(e, "pid", 0);
+	uint64_t pid = evidence_fact_u64(e, "pid", 0);
+	s->process.pid = pid <= INT32_MAX ? (int)pid : 0;
 	s->process.start_ticks = evidence_fact_u64(e, "start_ticks", 0);
 	s->host_cpus = (uint32_t)evidence_fact_u64(e, "host_cpus", 1);
 	s->page_bytes = (uint32_t)evidence_fact_u64(e, "page_bytes", 4096);
@@ -131,6 +132,7 @@ static void build_flags(const struct evidence *e, struct snapshot *s)
 	struct err err = { 0 };
 	struct vmargs args;
 	const char *where = "command line";
+	(void)text_of(e, s, "proc/cmdline", &text); /* its gap */
 	vmargs_parse(evidence_text(e, "proc/cmdline"), &args);
 	s->flags = args.flags;
 	auto_buf struct buf words = { .cap = LIMIT_PROC_FILE };
@@ -174,7 +176,11 @@ static void build_jvm(const struct evidence *e, struct snapshot *s)
 		return;
 	build_flags(e, s);
 	(void)text_of(e, s, "jvm/attach", &text);
-	s->perf_read = text_of(e, s, "jvm/hsperf", &text) && hsperf_parse(text, &s->perf, &err) == 0;
+	if (text_of(e, s, "jvm/hsperf", &text)) {
+		s->perf_read = hsperf_parse(text, &s->perf, &err) == 0;
+		if (!s->perf_read)
+			gap_put(s, "jvm/hsperf", &err);
+	}
 	if (PARSE_ANSWER(ANSWER_VERSION, vmversion_parse, &version)) {
 		str_copy(s->jdk, sizeof s->jdk, str_of(version.jdk));
 		s->jdk_major = version.major;

@@ -24,12 +24,33 @@ static int metrics_sink(void *context, struct str piece, struct err *err)
 	return metrics_reducer_feed(context, piece, err);
 }
 
+bool collect_url_shown(struct str url, struct buf *out)
+{
+	size_t scheme = str_find(url, STR("://"));
+	struct str rest = url;
+	if (scheme < url.len) {
+		if (!buf_add(out, (struct str){ url.ptr, scheme + 3 }))
+			return false;
+		rest = str_skip(url, scheme + 3);
+	}
+	size_t end = 0, host = 0;
+	while (end < rest.len && rest.ptr[end] != '/' && rest.ptr[end] != '?' && rest.ptr[end] != '#') {
+		if (rest.ptr[end++] == '@')
+			host = end;
+	}
+	while (end < rest.len && rest.ptr[end] != '?' && rest.ptr[end] != '#')
+		end++;
+	return buf_add(out, (struct str){ rest.ptr + host, end - host });
+}
+
 static void fetch_metrics(struct collecting *c, const char *url, bool discovered, size_t index)
 {
 	char name[EVIDENCE_NAME_CAP], fact[EVIDENCE_NAME_CAP];
 	(void)snprintf(name, sizeof name, "http/metrics.%zu", index);
 	(void)snprintf(fact, sizeof fact, "metrics_url.%zu", index);
-	(void)evidence_fact(c->evidence, fact, "%s", url);
+	auto_buf struct buf shown = { .cap = 512 };
+	if (collect_url_shown(str_of(url), &shown))
+		(void)evidence_fact_str(c->evidence, fact, buf_str(&shown));
 	struct buf *out = evidence_new(c->evidence, name, LIMIT_HTTP_BODY);
 	if (!out)
 		return;

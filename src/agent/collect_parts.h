@@ -24,6 +24,9 @@ void collect_smaps(struct collecting *c);
 void collect_jvm(struct collecting *c);
 void collect_engine(struct collecting *c);
 
+/* Where a page came from without what may be a secret: no user, no password, no query, no fragment. */
+bool collect_url_shown(struct str url, struct buf *out);
+
 /* Read `path` below the process's directory into the evidence `name`. */
 void collect_file(struct collecting *c, const char *path, const char *name, size_t cap);
 

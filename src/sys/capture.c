@@ -46,7 +46,8 @@ static bool plain_name(struct str name, size_t *ret_slash)
 		return false;
 	for (size_t i = 0; i < name.len; i++) {
 		char c = name.ptr[i];
-		bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+		bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+			    c == '-';
 		if (!word && !(c == '.' && i > 0 && name.ptr[i - 1] != '/') && !(c == '/' && i == slash))
 			return false;
 	}
@@ -89,7 +90,8 @@ int evidence_write(const struct evidence *evidence, const char *directory, const
 	for (size_t i = 0; i < evidence->n; i++) {
 		const struct evidence_item *item = &evidence->items[i];
 		if (item->err.kind != ERR_NONE) {
-			(void)buf_printf(&manifest, "gap %s %s %s\n", item->name, err_kind_names[item->err.kind], item->err.message);
+			(void)buf_printf(&manifest, "gap %s %s %s\n", item->name, err_kind_names[item->err.kind],
+					 item->err.message);
 			continue;
 		}
 		rc = write_item(root, item, err);
@@ -109,7 +111,8 @@ static int load_file(int root, struct str line, struct evidence *evidence, size_
 	uint64_t size;
 	size_t slash;
 	if (!str_split(&line, ' ', &name) || !plain_name(name, &slash) || !str_is_u64(line, &size))
-		return err_set(err, ERR_MALFORMED, "capture: a file line of its manifest is wrong: take the capture again");
+		return err_set(err, ERR_MALFORMED,
+			       "capture: a file line of its manifest is wrong: take the capture again");
 	if (size > LIMIT_CAPTURE - *total)
 		return err_set(err, ERR_LIMIT, "capture: larger than %d MiB", LIMIT_CAPTURE >> 20);
 	*total += size;
@@ -121,9 +124,17 @@ static int load_file(int root, struct str line, struct evidence *evidence, size_
 	int rc = file_read_beneath(root, path, size + 1, bytes, err);
 	if (rc < 0 && err && err->kind == ERR_GONE)
 		return err_set(err, ERR_MALFORMED, "capture: file %s is missing: copy the whole directory", path);
+	if (rc < 0 && err && err->kind == ERR_LIMIT)
+		return err_set(
+			err, ERR_MALFORMED,
+			"capture: file %s has more than the %llu bytes of its manifest: copy the whole directory", path,
+			(unsigned long long)size);
+	if (rc < 0)
+		err_wrap(err, "capture");
 	if (rc == 0 && bytes->len != size)
-		rc = err_set(err, ERR_MALFORMED, "capture: file %s has %zu bytes, its manifest says %llu: copy the whole directory", path,
-		             bytes->len, (unsigned long long)size);
+		rc = err_set(err, ERR_MALFORMED,
+			     "capture: file %s has %zu bytes, its manifest says %llu: copy the whole directory", path,
+			     bytes->len, (unsigned long long)size);
 	return rc;
 }
 
@@ -132,7 +143,8 @@ static int load_gap(struct str line, struct evidence *evidence, struct err *err)
 	struct str name, kind_name;
 	char path[EVIDENCE_NAME_CAP], kind_text[32], message[320];
 	if (!str_split(&line, ' ', &name) || name.len >= sizeof path || !str_split(&line, ' ', &kind_name))
-		return err_set(err, ERR_MALFORMED, "capture: a gap line of its manifest is wrong: take the capture again");
+		return err_set(err, ERR_MALFORMED,
+			       "capture: a gap line of its manifest is wrong: take the capture again");
 	str_copy(path, sizeof path, name);
 	str_copy(kind_text, sizeof kind_text, kind_name);
 	str_copy(message, sizeof message, line);
@@ -148,6 +160,8 @@ static int load_line(int root, struct str line, struct evidence *evidence, size_
 		return load_file(root, line, evidence, total, err);
 	if (str_take(&line, STR("gap ")))
 		return load_gap(line, evidence, err);
+	if (str_starts(line, STR("version "))) /* who wrote it: of the capture, not of the evidence */
+		return 0;
 	if (str_eq(line, STR("end")))
 		*ended = true;
 	else if (!buf_add(&evidence->facts, line) || !buf_putc(&evidence->facts, '\n'))
@@ -161,23 +175,28 @@ int evidence_load(const char *directory, struct evidence *ret_evidence, struct e
 	int rc = dir_open_at(AT_FDCWD, directory, &root, err);
 	if (rc < 0) {
 		if (err && err->kind == ERR_GONE)
-			rc = err_set(err, ERR_USAGE, "%s: no such directory: give one that `bankfull capture -o` made", directory);
+			rc = err_set(err, ERR_USAGE, "%s: no such directory: give one that `bankfull capture -o` made",
+				     directory);
 		return rc;
 	}
 	auto_buf struct buf manifest = { .cap = MANIFEST_CAP };
 	rc = file_read_beneath(root, "manifest", MANIFEST_CAP, &manifest, err);
 	if (rc < 0) {
 		if (err && err->kind == ERR_GONE)
-			rc = err_set(err, ERR_MALFORMED, "%s is no capture: it has no manifest (an interrupted capture has none)", directory);
+			rc = err_set(err, ERR_MALFORMED,
+				     "%s is no capture: it has no manifest (an interrupted capture has none)",
+				     directory);
 		return rc;
 	}
 	struct str rest = buf_str(&manifest), line;
 	uint64_t format;
 	if (!str_line(&rest, &line) || !str_take(&line, str_of(manifest_head)) || !str_is_u64(line, &format))
-		return err_set(err, ERR_MALFORMED, "%s is no capture: its manifest does not start with '%sN'", directory, manifest_head);
+		return err_set(err, ERR_MALFORMED, "%s is no capture: its manifest does not start with '%sN'",
+			       directory, manifest_head);
 	if (format > EVIDENCE_FORMAT)
-		return err_set(err, ERR_UNSUPPORTED, "%s is a capture of format %llu, this program reads %d: use a newer bankfull", directory,
-		               (unsigned long long)format, EVIDENCE_FORMAT);
+		return err_set(err, ERR_UNSUPPORTED,
+			       "%s is a capture of format %llu, this program reads %d: use a newer bankfull", directory,
+			       (unsigned long long)format, EVIDENCE_FORMAT);
 	size_t total = 0;
 	bool ended = false;
 	while (rc == 0 && !ended && str_line(&rest, &line))

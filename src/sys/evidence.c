@@ -66,7 +66,9 @@ void evidence_fail(struct evidence *evidence, const char *name, const struct err
 		return;
 	buf_done(&item->bytes);
 	/* One line, no control bytes: what was escaped once stays as it is when a capture is read back. */
-	item->err = *err;
+	item->err = (struct err){ .kind = err->kind == ERR_NONE
+						  ? ERR_IO
+						  : err->kind }; /* NONE would pass for bytes that were read */
 	(void)esc_copy(item->err.message, sizeof item->err.message, str_of(err->message));
 }
 
@@ -85,7 +87,8 @@ void evidence_drop(struct evidence *evidence, const char *name)
 	buf_done(&item->bytes);
 	size_t index = (size_t)(item - evidence->items);
 	memmove(item, item + 1, (evidence->n - index - 1) * sizeof *item);
-	evidence->n--;
+	/* The last slot's bytes are now its neighbour's: the next name must not find them there. */
+	evidence->items[--evidence->n] = (struct evidence_item){ 0 };
 }
 
 bool evidence_has(const struct evidence *evidence, const char *name)
@@ -113,7 +116,14 @@ bool evidence_fact(struct evidence *evidence, const char *key, const char *forma
 bool evidence_fact_str(struct evidence *evidence, const char *key, struct str value)
 {
 	struct buf *facts = &evidence->facts;
-	return buf_puts(facts, key) && buf_putc(facts, ' ') && esc_add(facts, value) && buf_putc(facts, '\n');
+	size_t before = facts->len;
+	if (buf_puts(facts, key) && buf_putc(facts, ' ') && esc_add(facts, value) && buf_putc(facts, '\n'))
+		return true;
+	/* All of it or nothing: half a number would be another number. */
+	facts->len = before;
+	if (facts->ptr)
+		facts->ptr[before] = '\0';
+	return false;
 }
 
 bool evidence_fact_find(const struct evidence *evidence, const char *key, struct str *ret_value)
