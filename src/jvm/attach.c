@@ -127,7 +127,8 @@ static int open_doors(const struct process_id *id, struct doors *doors, struct e
 		return rc;
 	doors->root_fd = openat(doors->proc_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (doors->root_fd < 0)
-		return err_sys(err, errno, "attach: root directory of pid %d", id->pid);
+		return err_sys(err, errno, "attach: the root of pid %d (needs its user and group, or CAP_SYS_PTRACE)",
+			       id->pid);
 	/* Without it the trigger goes to /tmp, where the JVM looks next. */
 	doors->cwd_fd = openat(doors->proc_fd, "cwd", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return dir_open_under(doors->root_fd, "tmp", &doors->tmp_fd, err);

@@ -128,7 +128,8 @@ static int send_request(int fd, const char *command, struct err *err)
 	(void)buf_add(&request, (struct str){ "1\0jcmd\0", 7 });
 	(void)buf_puts(&request, command);
 	if (!buf_add(&request, (struct str){ "\0\0\0", 3 }))
-		return err_set(err, ERR_USAGE, "attach: the command is too long");
+		return request.state == BUF_NOMEM ? err_set(err, ERR_NOMEM, "attach: no memory for the command")
+						  : err_set(err, ERR_USAGE, "attach: the command is too long");
 	struct str rest = buf_str(&request);
 	while (rest.len) {
 		ssize_t n = send(fd, rest.ptr, rest.len, MSG_NOSIGNAL);

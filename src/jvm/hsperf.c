@@ -207,9 +207,11 @@ int hsperf_decode(struct str bytes, struct buf *out, struct err *err)
 		err_wrap(err, "hsperfdata");
 		return rc;
 	}
-	if (listing.state == BUF_NOMEM)
+	if (!buf_failed(&listing))
+		(void)buf_add(out, buf_str(&listing));
+	if (listing.state == BUF_NOMEM || out->state == BUF_NOMEM)
 		return err_set(err, ERR_NOMEM, "hsperfdata: no memory");
-	if (buf_failed(&listing) || !buf_add(out, buf_str(&listing)))
+	if (buf_failed(&listing) || buf_failed(out))
 		return err_set(err, ERR_LIMIT, "hsperfdata: its listing is too long");
 	return 0;
 }

@@ -5,29 +5,29 @@
 
 #include "base/limits.h"
 
-static int make_room(struct jvm_regions *regions, struct err *err)
+/* A new last item, or NULL: no memory. */
+static struct jvm_region *append_item(struct jvm_regions *regions)
 {
-	if (regions->n < regions->room)
-		return 0;
-	if (regions->n >= LIMIT_VMAS)
-		return err_set(err, ERR_LIMIT, "more than %d address ranges", LIMIT_VMAS);
-	size_t room = regions->room ? 2 * regions->room : 256;
-	struct jvm_region *items = realloc(regions->items, room * sizeof *items);
-	if (!items)
-		return err_set(err, ERR_NOMEM, "no memory for %zu address ranges", room);
-	regions->items = items;
-	regions->room = room;
-	return 0;
+	if (!regions->items || regions->n == regions->room) {
+		size_t room = regions->room ? 2 * regions->room : 256;
+		struct jvm_region *items = realloc(regions->items, room * sizeof *items);
+		if (!items)
+			return NULL;
+		regions->items = items;
+		regions->room = room;
+	}
+	return &regions->items[regions->n++];
 }
 
 int region_add(struct jvm_regions *regions, struct addr_range range, struct str category, struct err *err)
 {
 	if (range.start >= range.end)
 		return 0;
-	int rc = make_room(regions, err);
-	if (rc < 0)
-		return rc;
-	struct jvm_region *region = &regions->items[regions->n++];
+	if (regions->n >= LIMIT_VMAS)
+		return err_set(err, ERR_LIMIT, "more than %d address ranges", LIMIT_VMAS);
+	struct jvm_region *region = append_item(regions);
+	if (!region)
+		return err_set(err, ERR_NOMEM, "no memory for %zu address ranges", regions->n + 1);
 	*region = (struct jvm_region){ .range = range };
 	str_copy(region->category, sizeof region->category, category);
 	return 0;
@@ -69,7 +69,9 @@ static int sweep(struct jvm_regions *from, struct jvm_regions *to, struct err *e
 
 	for (size_t i = 0; i <= from->n && rc == 0; i++) {
 		bool end = i == from->n;
-		struct jvm_region next = end ? (struct jvm_region){ 0 } : from->items[i];
+		struct jvm_region next = { 0 };
+		if (!end)
+			next = from->items[i];
 		while (depth > 0 && rc == 0) {
 			const struct jvm_region *top = &from->items[depth - 1];
 			uint64_t until = end || top->range.end <= next.range.start ? top->range.end : next.range.start;
