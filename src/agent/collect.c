@@ -32,6 +32,38 @@ void collect_file(struct collecting *c, const char *path, const char *name, size
 		evidence_fail(c->evidence, name, &err);
 }
 
+void collect_say_denied(const struct collecting *c, struct err *err)
+{
+	if (err->kind != ERR_DENIED || !c->denied[0])
+		return;
+	size_t len = strlen(err->message);
+	(void)snprintf(err->message + len, sizeof err->message - len, ": %s", c->denied);
+}
+
+/*
+ * Which rule of ptrace_may_access() (PTRACE_MODE_READ_FSCREDS) refuses us: ids, capabilities, or one that does not show. The kernel
+ * only says EACCES.
+ */
+static void find_denial(struct collecting *c)
+{
+	struct err ignored;
+	struct process_status own;
+	auto_buf struct buf text = { .cap = LIMIT_PROC_FILE };
+	const struct process_status *jvm = &c->status;
+	if (!jvm->uid_real.known || file_read_at(AT_FDCWD, "/proc/self/status", LIMIT_PROC_FILE, &text, &ignored) < 0 || status_parse(buf_str(&text), &own, &ignored) < 0)
+		return;
+	bool same_uid = own.uid_fs.n == jvm->uid_real.n && own.uid_fs.n == jvm->uid_effective.n && own.uid_fs.n == jvm->uid_saved.n;
+	bool same_gid = own.gid_fs.n == jvm->gid_real.n && own.gid_fs.n == jvm->gid_effective.n && own.gid_fs.n == jvm->gid_saved.n;
+	uint64_t more = jvm->cap_permitted.n & ~own.cap_effective.n;
+	if (!same_uid || !same_gid)
+		(void)snprintf(c->denied, sizeof c->denied, "the JVM has uid %u gid %u, this program uid %u gid %u; run it with the JVM's", (unsigned)jvm->uid_effective.n,
+		               (unsigned)jvm->gid_effective.n, (unsigned)own.uid_fs.n, (unsigned)own.gid_fs.n);
+	else if (more)
+		(void)snprintf(c->denied, sizeof c->denied, "the JVM holds capabilities that this program lacks (mask %llx); drop them in its container", (unsigned long long)more);
+	else
+		(void)snprintf(c->denied, sizeof c->denied, "uid, gid and capabilities are right; the JVM is not dumpable, of another user namespace, or a security module forbids it");
+}
+
 static void collect_cmdline(struct collecting *c)
 {
 	static const char name[] = "proc/cmdline";
@@ -54,6 +86,7 @@ static void collect_environ(struct collecting *c)
 	struct err err = { 0 };
 	auto_buf struct buf raw = { .cap = LIMIT_PROC_FILE };
 	if (file_read_at(c->pid_fd, "environ", LIMIT_PROC_FILE, &raw, &err) < 0) {
+		collect_say_denied(c, &err);
 		evidence_fail(c->evidence, name, &err);
 		return;
 	}
@@ -93,6 +126,7 @@ void collect_cgroup(struct collecting *c)
 	                                      : cgpath_open(c->pid_fd, false, &found, &kind, &err);
 	(void)evidence_fact(c->evidence, "cgroup_kind", "%d", (int)kind);
 	if (rc < 0) {
+		collect_say_denied(c, &err);
 		evidence_fail(c->evidence, "cgroup", &err);
 		return;
 	}
@@ -125,6 +159,7 @@ void collect_smaps(struct collecting *c)
 		rc = smaps_slim(buf_str(&whole), bytes, &err);
 	}
 	if (rc < 0) {
+		collect_say_denied(c, &err);
 		evidence_fail(c->evidence, name, &err);
 		return;
 	}
@@ -180,7 +215,7 @@ static int open_target(struct collecting *c, struct err *err)
 		rc = stat_read(c->pid_fd, &stat, err);
 	if (rc < 0) {
 		if (err && err->kind == ERR_GONE)
-			return err_set(err, ERR_GONE, "no process %d: give the pid of a running JVM as seen from here (shareProcessNamespace?)", c->options->pid);
+			return err_set(err, ERR_GONE, "no process %d is to be seen here: give the pid of a running JVM (shareProcessNamespace? hidepid?)", c->options->pid);
 		return rc;
 	}
 	c->id = (struct process_id){ stat.pid, stat.start_ticks };
@@ -211,8 +246,10 @@ static int check_target(struct collecting *c, struct err *err)
 		c->is_jvm = jvmfind_is_jvm_maps(buf_str(&c->maps));
 		if (!c->is_jvm && c->status.name[0])
 			return err_set(err, ERR_USAGE, "process %d is no JVM (no libjvm.so is mapped): give the pid of a java process", pid);
-	} else if (why.kind == ERR_DENIED && !named_java(c)) {
-		return err_set(err, ERR_DENIED, "process %d may not be read and is not called java: run as its own uid and gid, or give the pid of a java process", pid);
+	} else if (why.kind == ERR_DENIED) {
+		if (!named_java(c))
+			return err_set(err, ERR_DENIED, "process %d may not be read and is not called java: run as its own uid and gid, or give the pid of a java process", pid);
+		find_denial(c);
 	}
 	return 0;
 }
@@ -238,14 +275,14 @@ static int read_target(struct collecting *c, struct err *err)
 	collect_file(c, "status", "proc/status", LIMIT_PROC_FILE);
 	collect_file(c, "cgroup", "proc/cgroup", LIMIT_PROC_FILE);
 	collect_cmdline(c);
-	collect_environ(c);
 	struct err ignored;
 	if (status_parse(evidence_text(c->evidence, "proc/status"), &c->status, &ignored) < 0)
 		c->status.name[0] = '\0'; /* its gap stands; attach and hsperfdata refuse without it */
 	rc = check_target(c, err);
 	if (rc < 0)
 		return rc;
-	if (c->is_jvm)
+	collect_environ(c);
+	if (c->is_jvm || c->denied[0])
 		collect_jvm(c);
 	collect_engine(c);
 	/* Last and side by side: the charge and the composition should be of one moment. */

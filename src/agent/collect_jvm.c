@@ -17,7 +17,9 @@ static void collect_perf(struct collecting *c)
 {
 	struct err err = { 0 };
 	if (c->root_fd < 0) {
-		evidence_fail_set(c->evidence, perf_name, ERR_DENIED, "root of the process not readable: same uid and gid needed");
+		(void)err_set(&err, ERR_DENIED, "root of the process not readable");
+		collect_say_denied(c, &err);
+		evidence_fail(c->evidence, perf_name, &err);
 		return;
 	}
 	struct buf *out = evidence_new(c->evidence, perf_name, LIMIT_HSPERF);
@@ -77,6 +79,13 @@ void collect_jvm(struct collecting *c)
 	collect_perf(c);
 	if (c->options->no_attach) {
 		evidence_fail_set(c->evidence, "jvm/attach", ERR_UNSUPPORTED, "attach switched off by --no-attach");
+		return;
+	}
+	if (!c->is_jvm) {
+		struct err err;
+		(void)err_set(&err, ERR_DENIED, "attach: not tried, the process may not be looked into");
+		collect_say_denied(c, &err);
+		evidence_fail(c->evidence, "jvm/attach", &err);
 		return;
 	}
 	struct jvm_flags flags = flags_of_options(c);

@@ -17,6 +17,7 @@ struct collecting {
 	uint64_t age_ms;           /* of the process */
 	struct buf maps;           /* /proc/<pid>/maps: what is mapped, before the costly reads */
 	bool is_jvm;
+	char denied[200];          /* why the kernel does not let us look into it; "" where it does */
 };
 
 void collect_cgroup(struct collecting *c);
@@ -26,6 +27,9 @@ void collect_engine(struct collecting *c);
 
 /* Where a page came from without what may be a secret: no user, no password, no query, no fragment. */
 bool collect_url_shown(struct str url, struct buf *out);
+
+/* Of an error that is a refusal, add why it was refused. */
+void collect_say_denied(const struct collecting *c, struct err *err);
 
 /* Read `path` below the process's directory into the evidence `name`. */
 void collect_file(struct collecting *c, const char *path, const char *name, size_t cap);

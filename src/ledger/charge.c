@@ -70,8 +70,7 @@ static void file_lines(const struct snapshot *snapshot, const struct vma_split *
 	if (!qty_known(file)) {
 		struct qty mapped = snapshot->vmas_read ? qty_of(split->file_pss_bytes, QTY_DERIVED) : (struct qty){ 0 };
 		struct ledger_line *line = line_put(ledger, OWNER_MAPPED_FILES, mapped, "smaps Pss of mapped files");
-		if (qty_known(mapped))
-			line_note(line, "mapped by this process; who is charged for it only the cgroup knows");
+		line_note(line, "%s", qty_known(mapped) ? "mapped by this process; who is charged for it only the cgroup knows" : "smaps unread");
 		line = line_put(ledger, OWNER_PAGE_CACHE, (struct qty){ 0 }, from_stat);
 		line_note(line, "needs the container's cgroup");
 		return;

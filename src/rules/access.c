@@ -43,7 +43,7 @@ static const struct cost *cost_of(const struct gap *gap, size_t *ret_rank)
 static void change_for(const struct gap *gap, struct finding *finding)
 {
 	if (gap->kind == ERR_DENIED)
-		finding_change(finding, "run with the JVM's own uid and gid (runAsUser and runAsGroup equal in both containers), the JVM not as root");
+		finding_change(finding, "run with the JVM's own uid and gid (runAsUser and runAsGroup equal in both containers), and give the JVM no capability that this container lacks");
 	else if (strcmp(gap->what, "jvm/nmt") == 0)
 		finding_change(finding, "start the JVM with -XX:NativeMemoryTracking=summary; it costs two words a malloc, measure before a fleet");
 	else if (strncmp(gap->what, "http/", 5) == 0)

@@ -10,7 +10,8 @@
  *     hostile_fake LIBJVM flood DIR     answers bytes without end
  *     hostile_fake LIBJVM junk DIR      answers an error full of escape sequences
  *     hostile_fake LIBJVM deaf DIR      listens, and never accepts
- *     hostile_fake LIBJVM name          names itself and its threads with escape sequences
+ *     hostile_fake LIBJVM name          names itself with escape sequences
+ *     hostile_fake LIBJVM secret        is not dumpable
  *
  * Says READY once it is set up; ends after 100 seconds.
  */
@@ -134,6 +135,8 @@ int main(int argc, char **argv)
 		again(argv);
 	if (strcmp(how, "name") == 0)
 		(void)prctl(PR_SET_NAME, "\033[2J\n\302\233)\377");
+	if (strcmp(how, "secret") == 0)
+		(void)prctl(PR_SET_DUMPABLE, 0);
 	int listener = -1;
 	if (argc > 3) {
 		char path[512];

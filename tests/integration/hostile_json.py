@@ -42,7 +42,7 @@ def sane():
     return True
 
 
-result = eval(sys.argv[2])
+result = eval("(" + sys.argv[2] + ")")
 if not result:
     print("  false:", sys.argv[2])
     print("  access:", json.dumps(d["access"]))

@@ -11,7 +11,7 @@ start_jvm good
 
 gone=$(bash -c 'echo $$')
 run 5 report --pid "$gone"
-verdict "no such pid" 3 "$gone" "give the pid of a running JVM"
+verdict "no such pid" 3 "no process $gone" "give the pid of a running JVM"
 for text in 0 -1 +1 01x 4194305 99999999999999999999 '' ' 1' 1.5 self; do
 	run 5 report --pid "$text"
 	verdict "--pid '$text' is refused" 2 "is no process id"
