@@ -41,7 +41,8 @@ static int check_shape(struct str text, struct err *err)
 		case '[':
 			n_values++;
 			if (++depth > LIMIT_JSON_DEPTH)
-				return err_set(err, ERR_LIMIT, "JSON is nested deeper than %d levels", LIMIT_JSON_DEPTH);
+				return err_set(err, ERR_LIMIT, "JSON is nested deeper than %d levels",
+					       LIMIT_JSON_DEPTH);
 			break;
 		case '}':
 		case ']':
@@ -76,7 +77,8 @@ int js_parse(struct str text, size_t cap, struct js **ret_root, struct err *err)
 			return err_set(err, ERR_NOMEM, "no memory for a JSON document");
 		/* jansson quotes the text near the error: that may be a secret, so only the position goes on. */
 		size_t len = str_find(str_of(why.text), STR(" near "));
-		return err_set(err, ERR_MALFORMED, "JSON, line %d column %d: %.*s", why.line, why.column, (int)len, why.text);
+		return err_set(err, ERR_MALFORMED, "JSON, line %d column %d: %.*s", why.line, why.column, (int)len,
+			       why.text);
 	}
 	*ret_root = (struct js *)(void *)root;
 	return 0;

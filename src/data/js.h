@@ -31,15 +31,15 @@ static inline void js_freep(struct js **root)
 #define auto_js auto_(js_freep)
 
 enum js_kind js_kind(const struct js *value);
-const struct js *js_get(const struct js *object, const char *key);                /* NULL if absent */
-const struct js *js_path(const struct js *object, const char *dotted);            /* "metrics.heapUsed" */
+const struct js *js_get(const struct js *object, const char *key);     /* NULL if absent */
+const struct js *js_path(const struct js *object, const char *dotted); /* "metrics.heapUsed" */
 const struct js *js_at(const struct js *array, size_t index);
-size_t js_len(const struct js *value);                                            /* of an array or object, else 0 */
-bool js_u64(const struct js *value, uint64_t *ret);                               /* whole numbers >= 0; 1.5E8 counts */
+size_t js_len(const struct js *value);              /* of an array or object, else 0 */
+bool js_u64(const struct js *value, uint64_t *ret); /* whole numbers >= 0; 1.5E8 counts */
 bool js_i64(const struct js *value, int64_t *ret);
 bool js_double(const struct js *value, double *ret);
 bool js_bool(const struct js *value, bool *ret);
-bool js_str(const struct js *value, struct str *ret);                             /* valid UTF-8 without NUL */
+bool js_str(const struct js *value, struct str *ret); /* valid UTF-8 without NUL */
 
 /* Members in the document's order. Start with `struct js_iter iter = { 0 }`. */
 struct js_iter {
@@ -56,7 +56,7 @@ enum { JS_OUT_DEPTH_MAX = 32 };
 
 struct js_out {
 	struct buf *buf;
-	unsigned indent;    /* spaces a level; 0: one line */
+	unsigned indent; /* spaces a level; 0: one line */
 	unsigned depth;
 	uint64_t in_object; /* one bit a level */
 	uint64_t has_member;

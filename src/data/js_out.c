@@ -234,6 +234,7 @@ int js_out_end(struct js_out *out, struct err *err)
 	if (buf_failed(out->buf))
 		return err_set(err, ERR_LIMIT, "the JSON document passes %zu bytes", out->buf->cap);
 	if (out->broken || out->depth != 0 || out->after_key)
-		return err_set(err, ERR_IO, "the JSON document was written wrong (depth %u): a bug of ours", out->depth);
+		return err_set(err, ERR_IO, "the JSON document was written wrong (depth %u): a bug of ours",
+			       out->depth);
 	return 0;
 }

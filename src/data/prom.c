@@ -268,7 +268,8 @@ bool prom_meta(struct str line, struct str *ret_keyword, struct str *ret_name, s
 		return false;
 	str_blanks(&rest);
 	*ret_keyword = take_word(&rest);
-	if (!str_eq(*ret_keyword, STR("TYPE")) && !str_eq(*ret_keyword, STR("HELP")) && !str_eq(*ret_keyword, STR("UNIT")))
+	if (!str_eq(*ret_keyword, STR("TYPE")) && !str_eq(*ret_keyword, STR("HELP")) &&
+	    !str_eq(*ret_keyword, STR("UNIT")))
 		return false;
 	*ret_name = take_name(&rest);
 	str_blanks(&rest);

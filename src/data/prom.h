@@ -28,9 +28,9 @@ struct prom_sample {
 	struct str name;
 	struct prom_label labels[PROM_LABELS_MAX];
 	size_t n_labels;
-	struct str text;  /* the value as written */
+	struct str text; /* the value as written */
 	double value;
-	bool is_u64;      /* whole, not negative, and within u64: then `u64` is exact */
+	bool is_u64; /* whole, not negative, and within u64: then `u64` is exact */
 	uint64_t u64;
 	bool has_timestamp;
 	double timestamp; /* ms in 0.0.4, seconds in OpenMetrics: as written */
@@ -51,10 +51,16 @@ void prom_start(struct prom *prom, struct str page);
 /* Next sample; false at the end. Views live as long as the page. */
 bool prom_next(struct prom *prom, struct prom_sample *ret_sample);
 
-/* After the last sample. MALFORMED when the page was no metrics page: HTML, JSON, binary, or bad lines only. An empty page is fine. */
+/*
+ * After the last sample. MALFORMED when the page was no metrics page: HTML, JSON, binary, or bad lines only. An
+ * empty page is fine.
+ */
 int prom_end(const struct prom *prom, struct err *err) __attribute__((warn_unused_result));
 
-/* One line without its LF. COMMENT for HELP, TYPE, UNIT, EOF, blank lines; BAD says why in `ret_why` (a constant; may be NULL). */
+/*
+ * One line without its LF. COMMENT for HELP, TYPE, UNIT, EOF, blank lines; BAD says why in `ret_why` (a constant;
+ * may be NULL).
+ */
 enum prom_kind prom_line(struct str line, struct prom_sample *ret_sample, const char **ret_why);
 
 /* The family of a "# TYPE name kind" or "# HELP name text" line; false for any other line. */
@@ -72,7 +78,10 @@ struct str prom_unescape(char *dest, size_t cap, struct str raw);
  */
 bool prom_number(struct str text, double *ret_value, bool *ret_is_u64, uint64_t *ret_u64);
 
-/* What the first bytes of a body are when they are no metrics: "HTML", "JSON", "XML", "binary data"; NULL if they may be metrics. */
+/*
+ * What the first bytes of a body are when they are no metrics: "HTML", "JSON", "XML", "binary data"; NULL if they
+ * may be metrics.
+ */
 const char *prom_looks_like(struct str head);
 
 #endif

@@ -11,11 +11,11 @@
 /* An open collection. */
 struct level {
 	bool mapping;
-	bool have_key;       /* a key was read, its value comes next */
-	uint32_t id;         /* of this mapping: keys are unique within one */
+	bool have_key; /* a key was read, its value comes next */
+	uint32_t id;   /* of this mapping: keys are unique within one */
 	size_t n_items;
-	size_t path_len;     /* of walk.path for the collection itself */
-	unsigned line;       /* of the key that holds the collection */
+	size_t path_len; /* of walk.path for the collection itself */
+	unsigned line;   /* of the key that holds the collection */
 };
 
 /* Entries with offsets, since the arena moves while it grows. */
@@ -56,7 +56,8 @@ static void walk_done(struct walk *walk)
 static int no_memory(struct walk *walk, struct err *err)
 {
 	if (walk->arena.state == BUF_FULL)
-		return err_set(err, ERR_LIMIT, "%s: its keys and values pass %d bytes when written out", walk->name, YML_ARENA_MAX);
+		return err_set(err, ERR_LIMIT, "%s: its keys and values pass %d bytes when written out", walk->name,
+			       YML_ARENA_MAX);
 	return err_set(err, ERR_NOMEM, "%s: no memory", walk->name);
 }
 
@@ -83,7 +84,9 @@ static int add_entry(struct walk *walk, struct str value, bool empty, unsigned l
 	if (!grow((void **)&walk->entries, &walk->room_entries, walk->n_entries, sizeof *walk->entries))
 		return no_memory(walk, err);
 	struct raw_entry *entry = &walk->entries[walk->n_entries];
-	*entry = (struct raw_entry){ .line = line, .empty = empty, .key_at = walk->arena.len, .key_len = walk->path.len };
+	*entry = (struct raw_entry){
+		.line = line, .empty = empty, .key_at = walk->arena.len, .key_len = walk->path.len
+	};
 	(void)buf_add(&walk->arena, buf_str(&walk->path));
 	entry->value_at = walk->arena.len;
 	entry->value_len = value.len;
@@ -130,9 +133,9 @@ static int take_index(struct walk *walk, unsigned line, struct err *err)
 {
 	struct level *level = &walk->levels[walk->depth - 1];
 	if (!buf_printf(&walk->path, "[%zu]", level->n_items))
-		return walk->path.state == BUF_NOMEM ?
-			       no_memory(walk, err) :
-			       err_set(err, ERR_LIMIT, "%s:%u: a key longer than %d bytes", walk->name, line, YML_KEY_MAX);
+		return walk->path.state == BUF_NOMEM ? no_memory(walk, err)
+						     : err_set(err, ERR_LIMIT, "%s:%u: a key longer than %d bytes",
+							       walk->name, line, YML_KEY_MAX);
 	level->n_items++;
 	walk->key_line = line;
 	return 0;
@@ -156,7 +159,8 @@ static int on_scalar(struct walk *walk, const yaml_event_t *event, struct err *e
 		/* A document of nothing, or of comments only, is one empty scalar. */
 		if (text.len == 0 && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
 			return 0;
-		return err_set(err, ERR_MALFORMED, "%s:%u: the top level must hold 'key: value' lines", walk->name, line);
+		return err_set(err, ERR_MALFORMED, "%s:%u: the top level must hold 'key: value' lines", walk->name,
+			       line);
 	}
 	if (text.len && memchr(text.ptr, '\0', text.len))
 		return err_set(err, ERR_MALFORMED, "%s:%u: a NUL in a value", walk->name, line);
@@ -175,20 +179,25 @@ static int on_start(struct walk *walk, const yaml_event_t *event, bool mapping, 
 {
 	unsigned line = line_of(event->start_mark);
 	if (walk->depth == 0 && !mapping)
-		return err_set(err, ERR_MALFORMED, "%s:%u: the top level must hold 'key: value' lines, not a list", walk->name, line);
+		return err_set(err, ERR_MALFORMED, "%s:%u: the top level must hold 'key: value' lines, not a list",
+			       walk->name, line);
 	if (walk->depth == LIMIT_YAML_DEPTH)
-		return err_set(err, ERR_LIMIT, "%s:%u: nested deeper than %d levels", walk->name, line, LIMIT_YAML_DEPTH);
+		return err_set(err, ERR_LIMIT, "%s:%u: nested deeper than %d levels", walk->name, line,
+			       LIMIT_YAML_DEPTH);
 	if (walk->depth) {
 		struct level *outer = &walk->levels[walk->depth - 1];
 		if (outer->mapping && !outer->have_key)
-			return err_set(err, ERR_MALFORMED, "%s:%u: a key must be plain text, not a %s", walk->name, line,
-				       mapping ? "mapping" : "list");
+			return err_set(err, ERR_MALFORMED, "%s:%u: a key must be plain text, not a %s", walk->name,
+				       line, mapping ? "mapping" : "list");
 		int status = outer->mapping ? 0 : take_index(walk, line, err);
 		if (status < 0)
 			return status;
 	}
 	walk->levels[walk->depth++] = (struct level){
-		.mapping = mapping, .id = walk->n_mappings++, .path_len = walk->path.len, .line = walk->key_line,
+		.mapping = mapping,
+		.id = walk->n_mappings++,
+		.path_len = walk->path.len,
+		.line = walk->key_line,
 	};
 	return 0;
 }
@@ -248,7 +257,8 @@ static int on_event(struct walk *walk, const yaml_event_t *event, unsigned *n_do
 	switch (event->type) {
 	case YAML_DOCUMENT_START_EVENT:
 		if ((*n_documents)++)
-			return err_set(err, ERR_MALFORMED, "%s:%u: a second document ('---')", walk->name, line_of(event->start_mark));
+			return err_set(err, ERR_MALFORMED, "%s:%u: a second document ('---')", walk->name,
+				       line_of(event->start_mark));
 		break;
 	case YAML_SCALAR_EVENT:
 		return on_scalar(walk, event, err);
@@ -290,11 +300,13 @@ static int parser_error(const yaml_parser_t *parser, struct str text, const char
 		unsigned line = 1;
 		for (size_t i = 0; i < before.len; i++)
 			line += before.ptr[i] == '\n';
-		return err_set(err, ERR_MALFORMED, "%s:%u: %s", name, line, parser->problem ? parser->problem : "not text");
+		return err_set(err, ERR_MALFORMED, "%s:%u: %s", name, line,
+			       parser->problem ? parser->problem : "not text");
 	}
 	unsigned line = line_of(parser->problem_mark);
 	if (tab_indents(text, line))
-		return err_set(err, ERR_MALFORMED, "%s:%u: a tab in the indentation: YAML takes spaces only", name, line);
+		return err_set(err, ERR_MALFORMED, "%s:%u: a tab in the indentation: YAML takes spaces only", name,
+			       line);
 	return err_set(err, ERR_MALFORMED, "%s:%u: %s", name, line, parser->problem ? parser->problem : "not YAML");
 }
 
@@ -326,7 +338,8 @@ static int compare_keys(const void *left, const void *right, void *arena)
 	const struct raw_key *a = left, *b = right;
 	if (a->mapping != b->mapping)
 		return a->mapping < b->mapping ? -1 : 1;
-	int order = compare_text((struct str){ (const char *)arena + a->at, a->len }, (struct str){ (const char *)arena + b->at, b->len });
+	int order = compare_text((struct str){ (const char *)arena + a->at, a->len },
+				 (struct str){ (const char *)arena + b->at, b->len });
 	return order ? order : (a->line > b->line) - (a->line < b->line);
 }
 
@@ -397,7 +410,10 @@ int yml_parse(struct str text, const char *name, struct yml *ret_yml, struct err
 	if (text.len > LIMIT_CONFIG_FILE)
 		return err_set(err, ERR_LIMIT, "%s: %zu bytes: at most %d are read", name, text.len, LIMIT_CONFIG_FILE);
 	auto_(walk_done) struct walk walk = {
-		.name = name, .path = { .cap = YML_KEY_MAX }, .arena = { .cap = YML_ARENA_MAX }, .key_line = 1,
+		.name = name,
+		.path = { .cap = YML_KEY_MAX },
+		.arena = { .cap = YML_ARENA_MAX },
+		.key_line = 1,
 	};
 	yaml_parser_t parser;
 	if (!yaml_parser_initialize(&parser))

@@ -9,13 +9,28 @@ struct str path_base(struct str path)
 	return part;
 }
 
-/* Launcher options whose value is the next argument (java(1)); --opt=value forms start with '-' and need nothing. */
+/*
+ * Launcher options whose value is the next argument (java(1)); --opt=value forms start with '-' and need nothing.
+ */
 static bool takes_value(struct str option)
 {
 	static const char *const options[] = {
-		"-cp", "-classpath", "--class-path", "-p", "--module-path", "--upgrade-module-path", "--add-modules",
-		"--add-exports", "--add-opens", "--add-reads", "--patch-module", "--enable-native-access", "--limit-modules", "-d",
-		"--describe-module", "--source",
+		"-cp",
+		"-classpath",
+		"--class-path",
+		"-p",
+		"--module-path",
+		"--upgrade-module-path",
+		"--add-modules",
+		"--add-exports",
+		"--add-opens",
+		"--add-reads",
+		"--patch-module",
+		"--enable-native-access",
+		"--limit-modules",
+		"-d",
+		"--describe-module",
+		"--source",
 	};
 	for (size_t i = 0; i < sizeof options / sizeof *options; i++)
 		if (str_eq(option, str_of(options[i])))

@@ -15,8 +15,8 @@ static inline bool args_next(struct str *rest, struct str *ret_argument)
 struct str path_base(struct str path);
 
 /*
- * The arguments after the JVM's own options: from the main class (or jar) on, the class itself first. Empty if no class is
- * found; then `ret_class` is empty.
+ * The arguments after the JVM's own options: from the main class (or jar) on, the class itself first. Empty if no
+ * class is found; then `ret_class` is empty.
  */
 struct str args_program(struct str cmdline, struct str *ret_class);
 

@@ -28,8 +28,8 @@ static int noted(int status, const char *what, const struct err *why, struct eng
 	return 0;
 }
 
-static int read_conf(const struct engine_evidence *evidence, struct flinkconf *conf, bool *ret_have, struct engine_notes *notes,
-		     struct err *err)
+static int read_conf(const struct engine_evidence *evidence, struct flinkconf *conf, bool *ret_have,
+		     struct engine_notes *notes, struct err *err)
 {
 	struct err why = { 0 };
 	const char *name = evidence->conf_name ? evidence->conf_name : "config.yaml";
@@ -41,7 +41,8 @@ static int read_conf(const struct engine_evidence *evidence, struct flinkconf *c
 	return noted(status, "conf/flink", &why, notes, err);
 }
 
-static int read_pages(const struct engine_evidence *evidence, struct engine_state *state, struct engine_notes *notes, struct err *err)
+static int read_pages(const struct engine_evidence *evidence, struct engine_state *state, struct engine_notes *notes,
+		      struct err *err)
 {
 	for (size_t i = 0; i < evidence->n_pages && i < ENGINE_PAGES_MAX; i++) {
 		char what[48];
@@ -56,7 +57,8 @@ static int read_pages(const struct engine_evidence *evidence, struct engine_stat
 	return 0;
 }
 
-static int read_jolokia(const struct engine_evidence *evidence, struct engine_state *state, struct engine_notes *notes, struct err *err)
+static int read_jolokia(const struct engine_evidence *evidence, struct engine_state *state, struct engine_notes *notes,
+			struct err *err)
 {
 	char names[ENGINE_ANSWERS_MAX][24];
 	const char *whats[ENGINE_ANSWERS_MAX];
@@ -68,7 +70,8 @@ static int read_jolokia(const struct engine_evidence *evidence, struct engine_st
 	return n ? jolokia_read(evidence->jolokia, whats, n, state, notes, err) : 0;
 }
 
-static int read_rest(const struct engine_evidence *evidence, struct engine_state *state, struct engine_notes *notes, struct err *err)
+static int read_rest(const struct engine_evidence *evidence, struct engine_state *state, struct engine_notes *notes,
+		     struct err *err)
 {
 	struct err why = { 0 };
 	if (state->version[0] == '\0' && evidence->flink_config.len)
@@ -93,8 +96,8 @@ static bool gauges_any(const struct engine_gauges *gauges)
 	return memcmp(gauges, &none, sizeof none) != 0;
 }
 
-int engine_build(const struct engine_evidence *evidence, struct engine_state *ret_state, struct detection *ret_detection,
-		 bool *ret_metrics_read, struct engine_notes *notes, struct err *err)
+int engine_build(const struct engine_evidence *evidence, struct engine_state *ret_state,
+		 struct detection *ret_detection, bool *ret_metrics_read, struct engine_notes *notes, struct err *err)
 {
 	auto_flinkconf struct flinkconf conf = { 0 };
 	struct engine_state state = { 0 };

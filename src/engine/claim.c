@@ -113,7 +113,8 @@ static void merge(struct groups *groups, int (*compare)(const void *, const void
 		struct group *last = n ? &groups->items[n - 1] : NULL, *now = &groups->items[i];
 		if (last && compare(last, now) == 0) {
 			last->usage_bytes = now->usage_bytes > last->usage_bytes ? now->usage_bytes : last->usage_bytes;
-			last->pinned_bytes = now->pinned_bytes > last->pinned_bytes ? now->pinned_bytes : last->pinned_bytes;
+			last->pinned_bytes =
+				now->pinned_bytes > last->pinned_bytes ? now->pinned_bytes : last->pinned_bytes;
 		} else {
 			groups->items[n++] = *now;
 		}
@@ -126,11 +127,14 @@ static void fill_groups(const struct stores *stores, struct groups *groups)
 	groups->n = 0;
 	for (size_t i = 0; i < stores->n; i++) {
 		const struct store *store = &stores->items[i];
-		if (!qty_known(store->property[ROCKSDB_CACHE_USAGE]) && !qty_known(store->property[ROCKSDB_CACHE_CAPACITY]))
+		if (!qty_known(store->property[ROCKSDB_CACHE_USAGE]) &&
+		    !qty_known(store->property[ROCKSDB_CACHE_CAPACITY]))
 			continue;
 		struct store_id id = id_of(stores, store);
 		groups->items[groups->n++] = (struct group){
-			.job = id.job, .vertex = id.vertex, .subtask = id.subtask,
+			.job = id.job,
+			.vertex = id.vertex,
+			.subtask = id.subtask,
 			.usage_bytes = qty_or(store->property[ROCKSDB_CACHE_USAGE], 0),
 			.pinned_bytes = qty_or(store->property[ROCKSDB_CACHE_PINNED], 0),
 		};
@@ -166,7 +170,8 @@ static struct totals widest_vertex(const struct groups *groups)
 	return best;
 }
 
-static void put_totals(struct rocksdb_claim *claim, const struct stores *stores, struct totals totals, enum qty_state state)
+static void put_totals(struct rocksdb_claim *claim, const struct stores *stores, struct totals totals,
+		       enum qty_state state)
 {
 	claim->n_caches = count_of(totals.n);
 	if (qty_known(max_of(stores, ROCKSDB_CACHE_USAGE)))
@@ -235,34 +240,41 @@ static bool all_equal(const struct stores *stores, enum rocksdb_property propert
 	return qty_known(max) && max.bytes == min.bytes;
 }
 
-/* What the settings say, unless the caches themselves say otherwise: a job may override the cluster's configuration. */
-static enum rocksdb_sharing flink_sharing(const struct stores *stores, const struct engine_state *state, const char *what,
-					  struct engine_notes *notes)
+/*
+ * What the settings say, unless the caches themselves say otherwise: a job may override the cluster's
+ * configuration.
+ */
+static enum rocksdb_sharing flink_sharing(const struct stores *stores, const struct engine_state *state,
+					  const char *what, struct engine_notes *notes)
 {
 	struct rocksdb_budget budget;
 	rocksdb_budget(state, &budget);
 	if (budget.sharing != ROCKSDB_PER_SLOT || !qty_known(max_of(stores, ROCKSDB_CACHE_CAPACITY)))
 		return budget.sharing;
 	if (!all_equal(stores, ROCKSDB_CACHE_CAPACITY)) {
-		engine_note(notes, what, ERR_UNSUPPORTED,
-			    "block cache capacities differ between states although slots should share one each: the usage is an estimate");
+		engine_note(
+			notes, what, ERR_UNSUPPORTED,
+			"block cache capacities differ between states although slots should share one each: the usage is an estimate");
 		return ROCKSDB_SHARING_UNKNOWN;
 	}
 	uint64_t capacity = max_of(stores, ROCKSDB_CACHE_CAPACITY).bytes;
-	if (capacity == FLINK_UNMANAGED_CACHE && (!qty_known(budget.cache_bytes) || budget.cache_bytes.bytes != capacity)) {
-		engine_note(notes, what, ERR_UNSUPPORTED,
-			    "every state has a block cache of 8 MiB, the default without managed memory: counted as one cache each");
+	if (capacity == FLINK_UNMANAGED_CACHE &&
+	    (!qty_known(budget.cache_bytes) || budget.cache_bytes.bytes != capacity)) {
+		engine_note(
+			notes, what, ERR_UNSUPPORTED,
+			"every state has a block cache of 8 MiB, the default without managed memory: counted as one cache each");
 		return ROCKSDB_PER_STORE;
 	}
 	if (qty_known(budget.cache_bytes) && capacity > budget.cache_bytes.bytes)
 		engine_note(notes, what, ERR_UNSUPPORTED,
 			    "block caches hold up to %" PRIu64 " bytes, Flink's formula for a slot gives %" PRIu64
-			    ": the job sets its own RocksDB memory", capacity, budget.cache_bytes.bytes);
+			    ": the job sets its own RocksDB memory",
+			    capacity, budget.cache_bytes.bytes);
 	return ROCKSDB_PER_SLOT;
 }
 
-static int claim_flink(const struct stores *stores, const struct engine_state *state, const char *what, struct rocksdb_claim *claim,
-		       struct engine_notes *notes)
+static int claim_flink(const struct stores *stores, const struct engine_state *state, const char *what,
+		       struct rocksdb_claim *claim, struct engine_notes *notes)
 {
 	int status = 0;
 	claim->sharing = flink_sharing(stores, state, what, notes);
@@ -290,9 +302,13 @@ static enum rocksdb_sharing streams_sharing(const struct stores *stores, bool *r
 	if (tells && most.bytes == least.bytes)
 		return ROCKSDB_PER_PROCESS;
 	/* Window stores by default: 50 MiB a segment, so an exact multiple for every store of as many segments. */
-	if (capacity.bytes <= STREAMS_CACHE_BYTES || (capacity.bytes % STREAMS_CACHE_BYTES == 0 && capacity.bytes <= 4 * STREAMS_CACHE_BYTES))
+	if (capacity.bytes <= STREAMS_CACHE_BYTES ||
+	    (capacity.bytes % STREAMS_CACHE_BYTES == 0 && capacity.bytes <= 4 * STREAMS_CACHE_BYTES))
 		return ROCKSDB_PER_STORE;
-	/* One cache read within one scrape: usages are near each other. Far apart, a setter gave each store a cache of its own. */
+	/*
+	 * One cache read within one scrape: usages are near each other. Far apart, a setter gave each store a
+	 * cache of its own.
+	 */
 	*ret_certain = tells && most.bytes - least.bytes <= most.bytes / 20;
 	return !tells || most.bytes - least.bytes <= most.bytes / 4 ? ROCKSDB_PER_PROCESS : ROCKSDB_PER_STORE;
 }
@@ -303,7 +319,10 @@ static void claim_streams(const struct stores *stores, struct rocksdb_claim *cla
 	claim->sharing = streams_sharing(stores, &certain);
 	if (claim->sharing == ROCKSDB_PER_PROCESS) {
 		claim_once(stores, claim);
-		/* The setter cannot be seen. A cache that holds less than the memtables cannot have them charged to it. */
+		/*
+		 * The setter cannot be seen. A cache that holds less than the memtables cannot have them charged
+		 * to it.
+		 */
 		claim->memtables_in_cache = qty_known(claim->cache_usage_bytes) && qty_known(claim->memtables_bytes) &&
 					    claim->memtables_bytes.bytes > 0 &&
 					    claim->cache_usage_bytes.bytes >= claim->memtables_bytes.bytes;
@@ -321,7 +340,8 @@ static void find_largest(const struct stores *stores, struct rocksdb_claim *clai
 	uint64_t most = 0;
 	for (size_t i = 0; i < stores->n; i++) {
 		const struct store *store = &stores->items[i];
-		struct qty memtables = store->property[ROCKSDB_ALL_MEMTABLES], readers = store->property[ROCKSDB_TABLE_READERS];
+		struct qty memtables = store->property[ROCKSDB_ALL_MEMTABLES],
+			   readers = store->property[ROCKSDB_TABLE_READERS];
 		uint64_t both;
 		if ((!qty_known(memtables) && !qty_known(readers)) ||
 		    __builtin_add_overflow(qty_or(memtables, 0), qty_or(readers, 0), &both))
@@ -337,9 +357,10 @@ static void find_largest(const struct stores *stores, struct rocksdb_claim *clai
 	struct str first = id.op_name.len ? id.op_name : id.op_id.len ? id.op_id : id.task;
 	struct str last = id.op_name.len || id.op_id.len ? id.subtask : (struct str){ "", 0 };
 	char text[400];
-	(void)snprintf(text, sizeof text, "%.*s%s%.*s%s%.*s", (int)(first.len > 100 ? 100 : first.len), first.len ? first.ptr : "",
-		       first.len ? "/" : "", (int)(id.store.len > 200 ? 200 : id.store.len), id.store.len ? id.store.ptr : "",
-		       last.len ? " #" : "", (int)(last.len > 16 ? 16 : last.len), last.len ? last.ptr : "");
+	(void)snprintf(text, sizeof text, "%.*s%s%.*s%s%.*s", (int)(first.len > 100 ? 100 : first.len),
+		       first.len ? first.ptr : "", first.len ? "/" : "", (int)(id.store.len > 200 ? 200 : id.store.len),
+		       id.store.len ? id.store.ptr : "", last.len ? " #" : "", (int)(last.len > 16 ? 16 : last.len),
+		       last.len ? last.ptr : "");
 	(void)esc_copy(claim->largest_store, sizeof claim->largest_store, str_of(text));
 	claim->largest_store_bytes = qty_of(most, QTY_DERIVED);
 }
@@ -358,8 +379,8 @@ static int count_instances(const struct stores *stores, const struct rocksdb_cla
 		return -1;
 	for (size_t i = 0; i < stores->n; i++) {
 		uint64_t capacity = qty_or(stores->items[i].property[ROCKSDB_CACHE_CAPACITY], 0);
-		bool segments = claim->sharing == ROCKSDB_PER_STORE && capacity && capacity % STREAMS_CACHE_BYTES == 0 &&
-				capacity / STREAMS_CACHE_BYTES <= 8;
+		bool segments = claim->sharing == ROCKSDB_PER_STORE && capacity &&
+				capacity % STREAMS_CACHE_BYTES == 0 && capacity / STREAMS_CACHE_BYTES <= 8;
 		instances += segments ? capacity / STREAMS_CACHE_BYTES : 1;
 		threads[i] = id_of(stores, &stores->items[i]).thread;
 	}
@@ -367,7 +388,10 @@ static int count_instances(const struct stores *stores, const struct rocksdb_cla
 	for (size_t i = 0; i < stores->n; i++)
 		n_threads += threads[i].len && (i == 0 || !str_eq(threads[i - 1], threads[i]));
 	free(threads);
-	/* Directories show every segment, and those of tasks that just left: fewer of them than open stores means another state.dir. */
+	/*
+	 * Directories show every segment, and those of tasks that just left: fewer of them than open stores means
+	 * another state.dir.
+	 */
 	if (!bound->from_directories || bound->n_instances.n < instances) {
 		bound->n_instances = count_of(instances);
 		bound->from_directories = false;
@@ -377,7 +401,8 @@ static int count_instances(const struct stores *stores, const struct rocksdb_cla
 	return 0;
 }
 
-static bool is_ambiguous(const struct stores *stores, const struct engine_state *state, const char *what, struct engine_notes *notes)
+static bool is_ambiguous(const struct stores *stores, const struct engine_state *state, const char *what,
+			 struct engine_notes *notes)
 {
 	if (stores->full) {
 		engine_note(notes, what, ERR_LIMIT, "more than %d stores report RocksDB metrics: no sums", STORES_MAX);
@@ -386,22 +411,25 @@ static bool is_ambiguous(const struct stores *stores, const struct engine_state 
 	for (size_t i = 0; i < stores->n; i++) {
 		const struct store *store = &stores->items[i];
 		if (store->conflicts) {
-			engine_note(notes, what, ERR_MALFORMED,
-				    "the same RocksDB series comes more than once with different values: labels that tell stores apart are missing, no sums");
+			engine_note(
+				notes, what, ERR_MALFORMED,
+				"the same RocksDB series comes more than once with different values: labels that tell stores apart are missing, no sums");
 			return true;
 		}
 		bool streams = state->kind != ENGINE_FLINK_TASKMANAGER;
 		bool one = state->streams.n_instances.known && state->streams.n_instances.n == 1;
 		if (streams && !id_of(stores, store).store.len && !one) {
-			engine_note(notes, what, ERR_UNSUPPORTED,
-				    "RocksDB series without a store label: with several stores they overwrite each other, so they are no sums; use a jmx_exporter rule that keeps the store's name");
+			engine_note(
+				notes, what, ERR_UNSUPPORTED,
+				"RocksDB series without a store label: with several stores they overwrite each other, so they are no sums; use a jmx_exporter rule that keeps the store's name");
 			return true;
 		}
 	}
 	return false;
 }
 
-int stores_claim(struct stores *stores, struct engine_state *state, const char *what, struct engine_notes *notes, struct err *err)
+int stores_claim(struct stores *stores, struct engine_state *state, const char *what, struct engine_notes *notes,
+		 struct err *err)
 {
 	struct rocksdb_claim claim = { 0 };
 	int status = 0;

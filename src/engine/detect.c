@@ -7,7 +7,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-const char *const endpoint_kind_names[ENDPOINT_KIND_COUNT] = { "flink-prometheus", "jmx-exporter", "jolokia", "flink-rest" };
+const char *const endpoint_kind_names[ENDPOINT_KIND_COUNT] = { "flink-prometheus", "jmx-exporter", "jolokia",
+							       "flink-rest" };
 
 enum { PROMETHEUS_PORT = 9249, JOLOKIA_PORT = 8778 };
 
@@ -42,7 +43,10 @@ static enum engine engine_of_class(struct str main_class)
 	return ENGINE_UNKNOWN;
 }
 
-/* "flink-dist-1.20.4.jar" with prefix "flink-dist-": "1.20.4". A Scala suffix ("flink-dist_2.12-1.14.6.jar") is passed over. */
+/*
+ * "flink-dist-1.20.4.jar" with prefix "flink-dist-": "1.20.4". A Scala suffix ("flink-dist_2.12-1.14.6.jar") is
+ * passed over.
+ */
 static bool jar_version(struct str path, struct str prefix, struct str *ret_version)
 {
 	struct str name = path_base(path);
@@ -89,7 +93,8 @@ static void look_at_arguments(struct str cmdline, struct signs *signs)
 	struct str rest = cmdline, argument;
 	bool class_path = false;
 	while (args_next(&rest, &argument)) {
-		if (class_path || str_take(&argument, STR("-Djava.class.path=")) || str_take(&argument, STR("--class-path=")))
+		if (class_path || str_take(&argument, STR("-Djava.class.path=")) ||
+		    str_take(&argument, STR("--class-path=")))
 			look_at_paths(argument, ':', signs);
 		class_path = str_eq(argument, STR("-cp")) || str_eq(argument, STR("-classpath")) ||
 			     str_eq(argument, STR("--class-path"));
@@ -146,7 +151,8 @@ static void add_endpoint(struct detection *detection, struct endpoint endpoint)
 }
 
 /* `host`: an address to put in the URL; one that means "all" or a name of our own is loopback. */
-static void add_url(struct detection *detection, enum endpoint_kind kind, struct str host, uint64_t port, const char *path, const char *where)
+static void add_url(struct detection *detection, enum endpoint_kind kind, struct str host, uint64_t port,
+		    const char *path, const char *where)
 {
 	char address[64];
 	struct endpoint endpoint = { .kind = kind };
@@ -156,9 +162,11 @@ static void add_url(struct detection *detection, enum endpoint_kind kind, struct
 		return;
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		if (strcmp(address, all[i]) == 0)
-			(void)snprintf(address, sizeof address, "%s", strcmp(all[i], "[::1]") == 0 ? "[::1]" : "127.0.0.1");
+			(void)snprintf(address, sizeof address, "%s",
+				       strcmp(all[i], "[::1]") == 0 ? "[::1]" : "127.0.0.1");
 	for (const char *p = address; *p; p++)
-		if (!(strchr(".:-[]", *p) || (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z')))
+		if (!(strchr(".:-[]", *p) || (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') ||
+		      (*p >= 'A' && *p <= 'Z')))
 			return;
 	(void)snprintf(endpoint.url, sizeof endpoint.url, "http://%s:%u%s", address, (unsigned)port, path);
 	str_copy(endpoint.where, sizeof endpoint.where, str_of(where));
@@ -195,10 +203,12 @@ static bool reporter_of(struct str key, struct str *ret_name)
 
 static bool is_prometheus(struct str class_name)
 {
-	return str_ends(class_name, STR("PrometheusReporterFactory")) || str_ends(class_name, STR("PrometheusReporter"));
+	return str_ends(class_name, STR("PrometheusReporterFactory")) ||
+	       str_ends(class_name, STR("PrometheusReporter"));
 }
 
-static void add_reporter(struct str cmdline, const struct flinkconf *conf, struct str name, const char *named_at, struct detection *detection)
+static void add_reporter(struct str cmdline, const struct flinkconf *conf, struct str name, const char *named_at,
+			 struct detection *detection)
 {
 	char key[160], where[64];
 	struct str ports;
@@ -251,7 +261,8 @@ static void add_jmx_exporter(struct str options, struct detection *detection)
 	uint64_t port;
 	if (!(str_u64(&rest, &port) && (rest.len == 0 || rest.ptr[0] == ':'))) {
 		rest = options;
-		size_t at = options.len && options.ptr[0] == '[' ? str_index(options, ']') + 1 : str_index(options, ':');
+		size_t at =
+			options.len && options.ptr[0] == '[' ? str_index(options, ']') + 1 : str_index(options, ':');
 		if (at >= options.len)
 			return;
 		host = (struct str){ options.ptr, at };
@@ -274,7 +285,8 @@ static void add_jolokia(struct str options, struct detection *detection)
 			port = number;
 		else if (str_take(&option, STR("host=")))
 			host = option;
-		else if (str_take(&option, STR("agentContext=/")) && option.len < sizeof context - 2 && str_index(option, '<') == option.len)
+		else if (str_take(&option, STR("agentContext=/")) && option.len < sizeof context - 2 &&
+			 str_index(option, '<') == option.len)
 			(void)snprintf(context, sizeof context, "/%.*s", (int)option.len, option.ptr);
 	}
 	size_t len = strlen(context);
@@ -329,14 +341,15 @@ static void find_endpoints(struct str cmdline, const struct flinkconf *conf, str
 		if (detection->endpoints[i].kind != ENDPOINT_FLINK_REST)
 			return;
 	if (is_flink(detection->kind) && n_other == 0 && !conf) {
-		add_url(detection, ENDPOINT_FLINK_PROMETHEUS, STR(""), PROMETHEUS_PORT, "/metrics", "default port; no configuration was read");
+		add_url(detection, ENDPOINT_FLINK_PROMETHEUS, STR(""), PROMETHEUS_PORT, "/metrics",
+			"default port; no configuration was read");
 		detection->endpoints[detection->n_endpoints - 1].guessed = true;
 		return;
 	}
 	const char *why = "neither a jmx_exporter nor a Jolokia agent is on the command line";
 	if (is_flink(detection->kind))
-		why = n_other ? "the metrics reporters in force are not Prometheus's, and no Java agent serves metrics" :
-				"no metrics reporter in the configuration, and no Java agent serves metrics";
+		why = n_other ? "the metrics reporters in force are not Prometheus's, and no Java agent serves metrics"
+			      : "no metrics reporter in the configuration, and no Java agent serves metrics";
 	(void)snprintf(detection->no_endpoint, sizeof detection->no_endpoint, "%s", why);
 }
 

@@ -34,7 +34,8 @@ static bool find_in_cmdline(struct str cmdline, const char *key, struct str *ret
 	return found;
 }
 
-bool flink_option(struct str cmdline, const struct flinkconf *conf, const char *key, struct str *ret_value, char ret_where[64])
+bool flink_option(struct str cmdline, const struct flinkconf *conf, const char *key, struct str *ret_value,
+		  char ret_where[64])
 {
 	struct str value;
 	char where[64] = "command line";
@@ -95,8 +96,8 @@ static struct qty pinned_option(const struct lookup *look, const char *min_key, 
 		return (struct qty){ 0 };
 	if (min.bytes == max.bytes)
 		return min;
-	engine_note(look->notes, "engine/budget", ERR_UNSUPPORTED, "%s is %" PRIu64 " and %s %" PRIu64 ": a range, no budget", min_key,
-		    min.bytes, max_key, max.bytes);
+	engine_note(look->notes, "engine/budget", ERR_UNSUPPORTED,
+		    "%s is %" PRIu64 " and %s %" PRIu64 ": a range, no budget", min_key, min.bytes, max_key, max.bytes);
 	return (struct qty){ 0 };
 }
 
@@ -116,7 +117,8 @@ static struct count count_option(const struct lookup *look, const char *key)
 void flinkbudget_sum(struct flink_budget *budget)
 {
 	budget->heap_bytes = qty_add(budget->framework_heap_bytes, budget->task_heap_bytes);
-	budget->direct_bytes = qty_add(qty_add(budget->framework_off_heap_bytes, budget->task_off_heap_bytes), budget->network_bytes);
+	budget->direct_bytes =
+		qty_add(qty_add(budget->framework_off_heap_bytes, budget->task_off_heap_bytes), budget->network_bytes);
 	budget->flink_bytes = qty_add(qty_add(budget->heap_bytes, budget->direct_bytes), budget->managed_bytes);
 	budget->process_bytes = qty_add(qty_add(budget->flink_bytes, budget->metaspace_bytes), budget->overhead_bytes);
 }
@@ -140,8 +142,8 @@ static void check_flag(const struct lookup *look, struct str flag, struct qty bu
 	if (!qty_known(budget) || !jvm_size(look->cmdline, flag, &bytes) || bytes == budget.bytes)
 		return;
 	engine_note(look->notes, "engine/budget", ERR_MALFORMED,
-		    "%.*s is %" PRIu64 " but %s is %" PRIu64 ": the JVM was not started with the budget Flink computed", (int)flag.len,
-		    flag.ptr, bytes, parts, budget.bytes);
+		    "%.*s is %" PRIu64 " but %s is %" PRIu64 ": the JVM was not started with the budget Flink computed",
+		    (int)flag.len, flag.ptr, bytes, parts, budget.bytes);
 }
 
 static void read_taskmanager(const struct lookup *look, struct flink_budget *budget)
@@ -153,12 +155,14 @@ static void read_taskmanager(const struct lookup *look, struct flink_budget *bud
 	budget->network_bytes = pinned_option(look, "taskmanager.memory.network.min", "taskmanager.memory.network.max");
 	budget->managed_bytes = size_option(look, "taskmanager.memory.managed.size");
 	budget->metaspace_bytes = size_option(look, "taskmanager.memory.jvm-metaspace.size");
-	budget->overhead_bytes = pinned_option(look, "taskmanager.memory.jvm-overhead.min", "taskmanager.memory.jvm-overhead.max");
+	budget->overhead_bytes =
+		pinned_option(look, "taskmanager.memory.jvm-overhead.min", "taskmanager.memory.jvm-overhead.max");
 	budget->n_slots = count_option(look, "taskmanager.numberOfTaskSlots");
 	flinkbudget_sum(budget);
 	check_flag(look, STR("-XX:MaxDirectMemorySize="), budget->direct_bytes, "framework + task off-heap + network");
 	check_flag(look, STR("-Xmx"), budget->heap_bytes, "framework + task heap");
-	check_flag(look, STR("-XX:MaxMetaspaceSize="), budget->metaspace_bytes, "taskmanager.memory.jvm-metaspace.size");
+	check_flag(look, STR("-XX:MaxMetaspaceSize="), budget->metaspace_bytes,
+		   "taskmanager.memory.jvm-metaspace.size");
 }
 
 static void read_jobmanager(const struct lookup *look, struct flink_budget *budget)
@@ -166,15 +170,16 @@ static void read_jobmanager(const struct lookup *look, struct flink_budget *budg
 	budget->heap_bytes = size_option(look, "jobmanager.memory.heap.size");
 	budget->direct_bytes = size_option(look, "jobmanager.memory.off-heap.size");
 	budget->metaspace_bytes = size_option(look, "jobmanager.memory.jvm-metaspace.size");
-	budget->overhead_bytes = pinned_option(look, "jobmanager.memory.jvm-overhead.min", "jobmanager.memory.jvm-overhead.max");
+	budget->overhead_bytes =
+		pinned_option(look, "jobmanager.memory.jvm-overhead.min", "jobmanager.memory.jvm-overhead.max");
 	budget->flink_bytes = qty_add(budget->heap_bytes, budget->direct_bytes);
 	budget->process_bytes = qty_add(qty_add(budget->flink_bytes, budget->metaspace_bytes), budget->overhead_bytes);
 	check_flag(look, STR("-Xmx"), budget->heap_bytes, "jobmanager.memory.heap.size");
 	check_flag(look, STR("-XX:MaxMetaspaceSize="), budget->metaspace_bytes, "jobmanager.memory.jvm-metaspace.size");
 }
 
-void flinkbudget_read(struct str cmdline, const struct flinkconf *conf, enum engine kind, struct flink_budget *ret_budget,
-		      struct engine_notes *notes)
+void flinkbudget_read(struct str cmdline, const struct flinkconf *conf, enum engine kind,
+		      struct flink_budget *ret_budget, struct engine_notes *notes)
 {
 	const struct lookup look = { cmdline, conf, notes };
 	struct flink_budget budget = { 0 };
@@ -234,16 +239,17 @@ static const char *const shown_options[] = {
 	"kubernetes.jobmanager.memory.limit-factor",
 };
 
-void flink_settings_read(struct str cmdline, const struct flinkconf *conf, struct engine_state *state, struct engine_notes *notes)
+void flink_settings_read(struct str cmdline, const struct flinkconf *conf, struct engine_state *state,
+			 struct engine_notes *notes)
 {
 	const struct lookup look = { cmdline, conf, notes };
 	bool forst = state->backend == BACKEND_FORST;
 	struct str value;
 	char where[64];
-	state->rocksdb_fixed_per_slot_bytes = size_option(&look, forst ? "state.backend.forst.memory.fixed-per-slot" :
-									 "state.backend.rocksdb.memory.fixed-per-slot");
-	state->rocksdb_fixed_per_tm_bytes =
-		size_option(&look, forst ? "state.backend.forst.memory.fixed-per-tm" : "state.backend.rocksdb.memory.fixed-per-tm");
+	state->rocksdb_fixed_per_slot_bytes = size_option(&look, forst ? "state.backend.forst.memory.fixed-per-slot"
+								       : "state.backend.rocksdb.memory.fixed-per-slot");
+	state->rocksdb_fixed_per_tm_bytes = size_option(&look, forst ? "state.backend.forst.memory.fixed-per-tm"
+								     : "state.backend.rocksdb.memory.fixed-per-tm");
 	const char *managed = forst ? "state.backend.forst.memory.managed" : "state.backend.rocksdb.memory.managed";
 	state->rocksdb_managed = TRISTATE_UNREAD;
 	if (option(&look, managed, &value, where)) {
@@ -254,8 +260,8 @@ void flink_settings_read(struct str cmdline, const struct flinkconf *conf, struc
 		else
 			bad_value(&look, managed, value, where, "switch");
 	}
-	state->write_buffer_ratio_bp = ratio_option(&look, forst ? "state.backend.forst.memory.write-buffer-ratio" :
-								   "state.backend.rocksdb.memory.write-buffer-ratio");
+	state->write_buffer_ratio_bp = ratio_option(&look, forst ? "state.backend.forst.memory.write-buffer-ratio"
+								 : "state.backend.rocksdb.memory.write-buffer-ratio");
 	for (size_t i = 0; i < sizeof shown_options / sizeof *shown_options; i++)
 		(void)option(&look, shown_options[i], &value, where);
 }

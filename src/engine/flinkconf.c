@@ -14,8 +14,9 @@ enum shape {
 };
 
 /*
- * Keys whose values may be kept. A name that ends in '.' stands for all keys below it, '*' for one part; the first that fits
- * decides. Those that say how memory is split, what RocksDB may take, and where metrics are served: all the reports speak of.
+ * Keys whose values may be kept. A name that ends in '.' stands for all keys below it, '*' for one part; the first
+ * that fits decides. Those that say how memory is split, what RocksDB may take, and where metrics are served: all
+ * the reports speak of.
  */
 static const struct {
 	const char *key;
@@ -60,7 +61,7 @@ static const struct {
 	{ "parallelism.default", SHAPE_NUMBER },
 };
 
-/* Flink 2.0's new names (facts A.7), and the older network and managed keys of facts A.1. */
+/* Flink 2.0's new names (release notes), and the older names of its network and managed keys. */
 static const struct {
 	const char *old, *current;
 } renamed_keys[] = {
@@ -125,7 +126,8 @@ static bool has_shape(struct str value, enum shape shape)
 	}
 	for (size_t i = 0; i < value.len; i++)
 		n_letters += is_alnum(value.ptr[i]) && !(value.ptr[i] >= '0' && value.ptr[i] <= '9');
-	return value.len && is_made_of(value, ".-, ") && value.ptr[0] >= '0' && value.ptr[0] <= '9' && n_letters <= NUMBER_LETTERS_MAX;
+	return value.len && is_made_of(value, ".-, ") && value.ptr[0] >= '0' && value.ptr[0] <= '9' &&
+	       n_letters <= NUMBER_LETTERS_MAX;
 }
 
 bool flinkconf_is_public(struct str key, struct str value)
@@ -155,8 +157,8 @@ enum flinkconf_format flinkconf_format_of(struct str path)
 }
 
 /*
- * One line as Flink's legacy parser sees it (GlobalConfiguration.loadLegacyYAMLResource): the text before the first '#', split at the first ": ".
- * 1: a pair; 0: nothing there; -1: a line Flink warns of.
+ * One line as Flink's legacy parser sees it (GlobalConfiguration.loadLegacyYAMLResource): the text before the
+ * first '#', split at the first ": ". 1: a pair; 0: nothing there; -1: a line Flink warns of.
  */
 static int legacy_line(struct str line, struct str *ret_key, struct str *ret_value)
 {
@@ -173,7 +175,8 @@ static int legacy_line(struct str line, struct str *ret_key, struct str *ret_val
 	return 1;
 }
 
-static int add_entry(struct flinkconf *conf, size_t *room, struct str key, struct str value, unsigned line, struct err *err)
+static int add_entry(struct flinkconf *conf, size_t *room, struct str key, struct str value, unsigned line,
+		     struct err *err)
 {
 	if (conf->n == *room) {
 		size_t more = *room ? *room * 2 : 64;
@@ -195,7 +198,8 @@ static int add_entry(struct flinkconf *conf, size_t *room, struct str key, struc
 static int parse_legacy(struct str text, struct flinkconf *conf, struct err *err)
 {
 	if (text.len > LIMIT_CONFIG_FILE)
-		return err_set(err, ERR_LIMIT, "%s: %zu bytes: at most %d are read", conf->name, text.len, LIMIT_CONFIG_FILE);
+		return err_set(err, ERR_LIMIT, "%s: %zu bytes: at most %d are read", conf->name, text.len,
+			       LIMIT_CONFIG_FILE);
 	conf->arena = malloc(text.len ? text.len : 1);
 	if (!conf->arena)
 		return err_set(err, ERR_NOMEM, "%s: no memory", conf->name);
@@ -220,12 +224,14 @@ static int parse_yaml(struct str text, struct flinkconf *conf, struct err *err)
 	size_t room = 0;
 	for (size_t i = 0; status == 0 && i < yml.n; i++)
 		if (!yml.items[i].empty)
-			status = add_entry(conf, &room, yml.items[i].key, str_trim(yml.items[i].value), yml.items[i].line, err);
+			status = add_entry(conf, &room, yml.items[i].key, str_trim(yml.items[i].value),
+					   yml.items[i].line, err);
 	conf->arena = TAKE_PTR(yml.arena);
 	return status;
 }
 
-int flinkconf_parse(struct str text, enum flinkconf_format format, const char *name, struct flinkconf *ret_conf, struct err *err)
+int flinkconf_parse(struct str text, enum flinkconf_format format, const char *name, struct flinkconf *ret_conf,
+		    struct err *err)
 {
 	auto_flinkconf struct flinkconf conf = { 0 };
 	str_copy(conf.name, sizeof conf.name, str_of(name));
@@ -290,8 +296,8 @@ static bool is_shown(const struct yml_entry *entry)
 }
 
 /*
- * Every shown entry on its own line again. Two entries can only share a line in flow style, so if any two do, all is
- * written as one flow mapping.
+ * Every shown entry on its own line again. Two entries can only share a line in flow style, so if any two do, all
+ * is written as one flow mapping.
  */
 static void redact_yaml(const struct yml *yml, struct buf *out)
 {
@@ -326,7 +332,8 @@ static void redact_yaml(const struct yml *yml, struct buf *out)
 	(void)buf_putc(out, '\n');
 }
 
-int flinkconf_redact(struct str text, enum flinkconf_format format, const char *name, struct buf *ret_text, struct err *err)
+int flinkconf_redact(struct str text, enum flinkconf_format format, const char *name, struct buf *ret_text,
+		     struct err *err)
 {
 	size_t before = ret_text->len;
 	if (text.len > LIMIT_CONFIG_FILE)
@@ -342,8 +349,9 @@ int flinkconf_redact(struct str text, enum flinkconf_format format, const char *
 	}
 	if (!buf_failed(ret_text))
 		return 0;
-	int status = ret_text->state == BUF_NOMEM ? err_set(err, ERR_NOMEM, "%s: no memory", name) :
-						    err_set(err, ERR_LIMIT, "%s: larger than its cap when redacted", name);
+	int status = ret_text->state == BUF_NOMEM
+			     ? err_set(err, ERR_NOMEM, "%s: no memory", name)
+			     : err_set(err, ERR_LIMIT, "%s: larger than its cap when redacted", name);
 	if (ret_text->ptr)
 		ret_text->ptr[before] = '\0';
 	ret_text->len = before;

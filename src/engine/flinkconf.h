@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flink's configuration file: conf/config.yaml (2.x, and 1.20 where there is no flink-conf.yaml) and the legacy flink-conf.yaml
- * (1.20: one `key: value` a line, split at the first ": ", cut at '#', bad lines skipped, the last duplicate wins). Keys that
- * Flink 2.0 renamed are given under their new name.
+ * Flink's configuration file: conf/config.yaml (2.x, and 1.20 where there is no flink-conf.yaml) and the legacy
+ * flink-conf.yaml (1.20: one `key: value` a line, split at the first ": ", cut at '#', bad lines skipped, the last
+ * duplicate wins). Keys that Flink 2.0 renamed are given under their new name.
  *
- * Also the one table of Flink keys whose values may be kept: whatever else stands in a configuration (addresses, paths, tokens)
- * becomes "<redacted>" before anything is stored. A kept value must look like a size, a number, a switch or a class name too.
+ * Also the one table of Flink keys whose values may be kept: whatever else stands in a configuration (addresses,
+ * paths, tokens) becomes "<redacted>" before anything is stored. A kept value must look like a size, a number, a
+ * switch or a class name too.
  */
 #ifndef ENGINE_FLINKCONF_H
 #define ENGINE_FLINKCONF_H
@@ -16,29 +17,32 @@
 enum flinkconf_format { FLINKCONF_YAML = 0, FLINKCONF_LEGACY };
 
 struct flinkconf_entry {
-	struct str key;   /* the current name */
+	struct str key; /* the current name */
 	struct str value;
 	unsigned line;
-	bool redacted;    /* the value was taken out: it is set, to what is not known */
+	bool redacted; /* the value was taken out: it is set, to what is not known */
 };
 
 struct flinkconf {
 	struct flinkconf_entry *items; /* owned: flinkconf_done() */
 	size_t n;
 	char *arena;
-	char name[64];                 /* of the file, for "config.yaml:12" */
-	unsigned n_bad_lines;          /* legacy format: what Flink itself warns of and skips */
+	char name[64];        /* of the file, for "config.yaml:12" */
+	unsigned n_bad_lines; /* legacy format: what Flink itself warns of and skips */
 };
 
 /* By the base name of its path: "flink-conf.yaml" is legacy. */
 enum flinkconf_format flinkconf_format_of(struct str path);
 
-int flinkconf_parse(struct str text, enum flinkconf_format format, const char *name, struct flinkconf *ret_conf, struct err *err)
-	__attribute__((warn_unused_result));
+int flinkconf_parse(struct str text, enum flinkconf_format format, const char *name, struct flinkconf *ret_conf,
+		    struct err *err) __attribute__((warn_unused_result));
 void flinkconf_done(struct flinkconf *conf);
 #define auto_flinkconf auto_(flinkconf_done)
 
-/* The entry in force (the last one of that key), or NULL; `conf` may be NULL. A redacted one is returned: look at the flag. */
+/*
+ * The entry in force (the last one of that key), or NULL; `conf` may be NULL. A redacted one is returned: look at
+ * the flag.
+ */
 const struct flinkconf_entry *flinkconf_find(const struct flinkconf *conf, const char *key);
 
 /* The current name of a key, itself if it was never renamed. */
@@ -48,11 +52,12 @@ struct str flinkconf_current_key(struct str key);
 bool flinkconf_is_public(struct str key, struct str value);
 
 /*
- * The text with every value that may not be kept replaced, comments and unreadable lines emptied, each key on the line it had.
- * It parses again with the same format. A YAML file that does not parse is an error: nothing of it may be kept.
+ * The text with every value that may not be kept replaced, comments and unreadable lines emptied, each key on the
+ * line it had. It parses again with the same format. A YAML file that does not parse is an error: nothing of it
+ * may be kept.
  */
-int flinkconf_redact(struct str text, enum flinkconf_format format, const char *name, struct buf *ret_text, struct err *err)
-	__attribute__((warn_unused_result));
+int flinkconf_redact(struct str text, enum flinkconf_format format, const char *name, struct buf *ret_text,
+		     struct err *err) __attribute__((warn_unused_result));
 
 #define FLINKCONF_REDACTED "<redacted>"
 

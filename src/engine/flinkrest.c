@@ -16,8 +16,9 @@ static int parse_object(struct str text, struct js **ret_root, struct err *err)
 	if (status < 0)
 		return status;
 	if (js_kind(root) != JS_OBJECT || js_get(root, "errors")) {
-		status = err_set(err, ERR_MALFORMED, js_get(root, "errors") ? "Flink's REST API answers with errors" :
-									      "this JSON is no answer of Flink's REST API");
+		status = err_set(err, ERR_MALFORMED,
+				 js_get(root, "errors") ? "Flink's REST API answers with errors"
+							: "this JSON is no answer of Flink's REST API");
 		js_free(root);
 		return status;
 	}
@@ -34,7 +35,8 @@ static bool same_id(struct str a, struct str b)
 		char pair[2] = { a.ptr[i], b.ptr[i] };
 		for (size_t k = 0; k < 2; k++) {
 			char c = pair[k];
-			bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == ':' || c == '_';
+			bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+				    c == ':' || c == '_';
 			pair[k] = kept ? c : '_';
 		}
 		if (pair[0] != pair[1])
@@ -48,8 +50,9 @@ static struct str path_host(struct str path)
 {
 	size_t at = str_index(path, '@');
 	struct str rest = str_skip(path, at + 1);
-	return (struct str){ rest.ptr, rest.len && rest.ptr[0] == '[' ? str_index(rest, ']') + (str_index(rest, ']') < rest.len) :
-									 str_index(rest, ':') };
+	return (struct str){ rest.ptr, rest.len && rest.ptr[0] == '['
+					       ? str_index(rest, ']') + (str_index(rest, ']') < rest.len)
+					       : str_index(rest, ':') };
 }
 
 static bool could_be_ours(const struct js *tm, const struct flinkrest_self *self)
@@ -65,7 +68,8 @@ static bool could_be_ours(const struct js *tm, const struct flinkrest_self *self
 	return !self->data_port || (js_u64(js_get(tm, "dataPort"), &port) && port == self->data_port);
 }
 
-int flinkrest_find(struct str taskmanagers, const struct flinkrest_self *self, char ret_id[FLINKREST_ID_CAP], struct err *err)
+int flinkrest_find(struct str taskmanagers, const struct flinkrest_self *self, char ret_id[FLINKREST_ID_CAP],
+		   struct err *err)
 {
 	auto_js struct js *root = NULL;
 	int status = parse_object(taskmanagers, &root, err);
@@ -82,9 +86,11 @@ int flinkrest_find(struct str taskmanagers, const struct flinkrest_self *self, c
 			n++;
 		}
 	if (n == 0)
-		return err_set(err, ERR_GONE, "none of the %zu TaskManagers the JobManager knows is this one", js_len(list));
+		return err_set(err, ERR_GONE, "none of the %zu TaskManagers the JobManager knows is this one",
+			       js_len(list));
 	if (n > 1)
-		return err_set(err, ERR_USAGE, "%zu of the JobManager's TaskManagers could be this one: nothing here tells its id", n);
+		return err_set(err, ERR_USAGE,
+			       "%zu of the JobManager's TaskManagers could be this one: nothing here tells its id", n);
 	if (found.len == 0 || found.len >= FLINKREST_ID_CAP)
 		return err_set(err, ERR_MALFORMED, "a TaskManager's id of %zu bytes", found.len);
 	str_copy(ret_id, FLINKREST_ID_CAP, found);
@@ -96,7 +102,8 @@ bool flinkrest_path(const char *id, char *dest, size_t cap)
 	struct str text = str_of(id);
 	for (size_t i = 0; i < text.len; i++) {
 		char c = text.ptr[i];
-		bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("._:-", c);
+		bool good =
+			(c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("._:-", c);
 		if (!good)
 			return false;
 	}
@@ -135,7 +142,8 @@ static void read_budget(const struct js *root, struct flink_budget *budget, stru
 			filled = true;
 		} else if (part->bytes != bytes) {
 			engine_note(notes, "http/flink_taskmanager", ERR_MALFORMED,
-				    "the JobManager says %s is %" PRIu64 ", this process was given %" PRIu64 ": is it the same TaskManager?",
+				    "the JobManager says %s is %" PRIu64 ", this process was given %" PRIu64
+				    ": is it the same TaskManager?",
 				    budget_keys[i].key, bytes, part->bytes);
 		}
 	}
@@ -144,9 +152,11 @@ static void read_budget(const struct js *root, struct flink_budget *budget, stru
 		budget->n_slots = count_of(slots);
 	if (filled)
 		flinkbudget_sum(budget);
-	if (qty_known(budget->process_bytes) && js_u64(js_get(memory, "totalProcessMemory"), &total) && total != budget->process_bytes.bytes)
+	if (qty_known(budget->process_bytes) && js_u64(js_get(memory, "totalProcessMemory"), &total) &&
+	    total != budget->process_bytes.bytes)
 		engine_note(notes, "http/flink_taskmanager", ERR_MALFORMED,
-			    "totalProcessMemory is %" PRIu64 " but its parts sum up to %" PRIu64, total, budget->process_bytes.bytes);
+			    "totalProcessMemory is %" PRIu64 " but its parts sum up to %" PRIu64, total,
+			    budget->process_bytes.bytes);
 }
 
 static const struct {
@@ -159,7 +169,8 @@ static const struct {
 	{ "heapMax", offsetof(struct engine_gauges, heap_max_bytes), false },
 	{ "directCount", offsetof(struct engine_gauges, direct_buffers), true },
 	{ "directUsed", offsetof(struct engine_gauges, direct_used_bytes), false },
-	{ "directMax", offsetof(struct engine_gauges, direct_capacity_bytes), false }, /* Flink names the pool's capacity so */
+	{ "directMax", offsetof(struct engine_gauges, direct_capacity_bytes),
+	  false }, /* Flink names the pool's capacity so */
 	{ "mappedUsed", offsetof(struct engine_gauges, mapped_used_bytes), false },
 	{ "nettyShuffleMemoryAvailable", offsetof(struct engine_gauges, network_available_bytes), false },
 	{ "nettyShuffleMemoryUsed", offsetof(struct engine_gauges, network_used_bytes), false },
@@ -200,7 +211,8 @@ static bool is_plain(struct str text, const char *others, size_t most)
 {
 	for (size_t i = 0; i < text.len; i++) {
 		char c = text.ptr[i];
-		bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr(others, c));
+		bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+			    (c && strchr(others, c));
 		if (!good)
 			return false;
 	}
@@ -211,7 +223,8 @@ bool flinkrest_version(struct str config, char ret_version[32])
 {
 	auto_js struct js *root = NULL;
 	struct str version;
-	if (parse_object(config, &root, NULL) < 0 || !js_str(js_get(root, "flink-version"), &version) || !is_plain(version, ".-_", 31))
+	if (parse_object(config, &root, NULL) < 0 || !js_str(js_get(root, "flink-version"), &version) ||
+	    !is_plain(version, ".-_", 31))
 		return false;
 	str_copy(ret_version, 32, version);
 	return true;
@@ -219,7 +232,10 @@ bool flinkrest_version(struct str config, char ret_version[32])
 
 /* Keys that are kept, in this order: numbers; strings below. */
 static const char *const kept_numbers[] = {
-	"dataPort", "slotsNumber", "freeSlots", "assignedTasks",
+	"dataPort",
+	"slotsNumber",
+	"freeSlots",
+	"assignedTasks",
 };
 
 static void put_number(struct js_out *out, const char *key, const struct js *value)

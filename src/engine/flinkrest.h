@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flink's REST API (/taskmanagers, /taskmanagers/:id, /config): the budget and gauges of our TaskManager as the JobManager knows them.
- * Shapes: docs/static/generated/rest_v1_dispatcher.yml of Flink 1.20 to 2.3. memoryConfiguration is in bytes and null in local runs.
+ * Flink's REST API (/taskmanagers, /taskmanagers/:id, /config): the budget and gauges of our TaskManager as the
+ * JobManager knows them. Shapes: docs/static/generated/rest_v1_dispatcher.yml of Flink 1.20 to 2.3.
+ * memoryConfiguration is in bytes and null in local runs.
  */
 #ifndef ENGINE_FLINKREST_H
 #define ENGINE_FLINKREST_H
@@ -11,25 +12,31 @@
 #include "engine/notes.h"
 
 #define FLINKREST_TASKMANAGERS "/taskmanagers"
-#define FLINKREST_CONFIG "/config"
+#define FLINKREST_CONFIG       "/config"
 
 enum { FLINKREST_ID_CAP = 128 };
 
 /* What we know of our own TaskManager; empty parts are not compared. */
 struct flinkrest_self {
-	struct str tm_id;  /* from the metrics page, or -D taskmanager.resource-id */
-	struct str host;   /* an address of the pod, as in the RPC path */
+	struct str tm_id;   /* from the metrics page, or -D taskmanager.resource-id */
+	struct str host;    /* an address of the pod, as in the RPC path */
 	uint32_t data_port; /* 0: unread */
 };
 
-/* Our id in the list: by id, else by host (and port), else the only one there is. USAGE if several could be ours, GONE if none. */
-int flinkrest_find(struct str taskmanagers, const struct flinkrest_self *self, char ret_id[FLINKREST_ID_CAP], struct err *err)
-	__attribute__((warn_unused_result));
+/*
+ * Our id in the list: by id, else by host (and port), else the only one there is. USAGE if several could be ours,
+ * GONE if none.
+ */
+int flinkrest_find(struct str taskmanagers, const struct flinkrest_self *self, char ret_id[FLINKREST_ID_CAP],
+		   struct err *err) __attribute__((warn_unused_result));
 
 /* "/taskmanagers/<id>"; false if the id holds bytes that have no place in a path. */
 bool flinkrest_path(const char *id, char *dest, size_t cap);
 
-/* One /taskmanagers/:id answer into what `state` does not know yet; a budget that contradicts the known one is noted. */
+/*
+ * One /taskmanagers/:id answer into what `state` does not know yet; a budget that contradicts the known one is
+ * noted.
+ */
 int flinkrest_read(struct str taskmanager, struct engine_state *state, struct engine_notes *notes, struct err *err)
 	__attribute__((warn_unused_result));
 

@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-void gauges_add(struct gauge_cells *cells, enum gauge_family family, enum gauge_field field, bool sum, uint64_t identity, bool known,
-		uint64_t value)
+void gauges_add(struct gauge_cells *cells, enum gauge_family family, enum gauge_field field, bool sum,
+		uint64_t identity, bool known, uint64_t value)
 {
 	struct gauge_cell *cell = &cells->cell[family][field];
 	for (size_t i = 0; i < cell->n; i++)
@@ -39,10 +39,12 @@ static const struct {
 	[GAUGE_HEAP_COMMITTED] = { "heap committed", offsetof(struct engine_gauges, heap_committed_bytes), false },
 	[GAUGE_HEAP_MAX] = { "heap max", offsetof(struct engine_gauges, heap_max_bytes), false },
 	[GAUGE_METASPACE_USED] = { "metaspace used", offsetof(struct engine_gauges, metaspace_used_bytes), false },
-	[GAUGE_METASPACE_COMMITTED] = { "metaspace committed", offsetof(struct engine_gauges, metaspace_committed_bytes), false },
+	[GAUGE_METASPACE_COMMITTED] = { "metaspace committed",
+					offsetof(struct engine_gauges, metaspace_committed_bytes), false },
 	[GAUGE_METASPACE_MAX] = { "metaspace max", offsetof(struct engine_gauges, metaspace_max_bytes), false },
 	[GAUGE_CODE_USED] = { "code cache used", offsetof(struct engine_gauges, code_cache_used_bytes), false },
-	[GAUGE_CODE_COMMITTED] = { "code cache committed", offsetof(struct engine_gauges, code_cache_committed_bytes), false },
+	[GAUGE_CODE_COMMITTED] = { "code cache committed", offsetof(struct engine_gauges, code_cache_committed_bytes),
+				   false },
 	[GAUGE_DIRECT_USED] = { "direct used", offsetof(struct engine_gauges, direct_used_bytes), false },
 	[GAUGE_DIRECT_CAPACITY] = { "direct capacity", offsetof(struct engine_gauges, direct_capacity_bytes), false },
 	[GAUGE_DIRECT_COUNT] = { "direct count", offsetof(struct engine_gauges, direct_buffers), true },
@@ -53,7 +55,8 @@ static const struct {
 	[GAUGE_MANAGED_TOTAL] = { "managed total", offsetof(struct engine_gauges, managed_total_bytes), false },
 	[GAUGE_NETWORK_USED] = { "network used", offsetof(struct engine_gauges, network_used_bytes), false },
 	[GAUGE_NETWORK_TOTAL] = { "network total", offsetof(struct engine_gauges, network_total_bytes), false },
-	[GAUGE_NETWORK_AVAILABLE] = { "network available", offsetof(struct engine_gauges, network_available_bytes), false },
+	[GAUGE_NETWORK_AVAILABLE] = { "network available", offsetof(struct engine_gauges, network_available_bytes),
+				      false },
 };
 
 static bool put_cell(const struct gauge_cell *cell, enum gauge_field field, struct engine_gauges *gauges)
@@ -73,7 +76,8 @@ static bool put_cell(const struct gauge_cell *cell, enum gauge_field field, stru
 	return true;
 }
 
-bool gauges_put(const struct gauge_cells *cells, struct engine_gauges *gauges, const char *what, struct engine_notes *notes)
+bool gauges_put(const struct gauge_cells *cells, struct engine_gauges *gauges, const char *what,
+		struct engine_notes *notes)
 {
 	bool any = false;
 	for (int field = 0; field < GAUGE_FIELD_COUNT; field++)
@@ -82,7 +86,8 @@ bool gauges_put(const struct gauge_cells *cells, struct engine_gauges *gauges, c
 			if (cell->n == 0)
 				continue;
 			if (cell->conflict)
-				engine_note(notes, what, ERR_MALFORMED, "%s comes more than once with different values: not used",
+				engine_note(notes, what, ERR_MALFORMED,
+					    "%s comes more than once with different values: not used",
 					    fields[field].name);
 			else if (!cell->bad)
 				any = put_cell(cell, (enum gauge_field)field, gauges) || any;

@@ -91,7 +91,11 @@ static const struct {
 	{ "java.lang", "MemoryPool", "Metaspace", "Usage", { ATTRIBUTE_USAGE, GAUGE_METASPACE_USED, false, true, 0 } },
 	{ "java.lang", "MemoryPool", "Code*", "Usage", { ATTRIBUTE_USAGE, GAUGE_CODE_USED, true, false, 0 } },
 	{ "java.nio", "BufferPool", "direct", "MemoryUsed", { ATTRIBUTE_NUMBER, GAUGE_DIRECT_USED, false, false, 0 } },
-	{ "java.nio", "BufferPool", "direct", "TotalCapacity", { ATTRIBUTE_NUMBER, GAUGE_DIRECT_CAPACITY, false, false, 0 } },
+	{ "java.nio",
+	  "BufferPool",
+	  "direct",
+	  "TotalCapacity",
+	  { ATTRIBUTE_NUMBER, GAUGE_DIRECT_CAPACITY, false, false, 0 } },
 	{ "java.nio", "BufferPool", "direct", "Count", { ATTRIBUTE_NUMBER, GAUGE_DIRECT_COUNT, false, false, 0 } },
 	{ "java.nio", "BufferPool", "mapped", "MemoryUsed", { ATTRIBUTE_NUMBER, GAUGE_MAPPED_USED, false, false, 0 } },
 	{ "java.lang", "Threading", "", "ThreadCount", { ATTRIBUTE_NUMBER, GAUGE_THREADS, false, false, 0 } },
@@ -118,17 +122,20 @@ static struct attribute find_attribute(const struct mbean *mbean, struct str att
 		return use;
 	}
 	for (size_t i = 0; i < sizeof attribute_rules / sizeof *attribute_rules; i++)
-		if (str_eq(mbean->domain, str_of(attribute_rules[i].domain)) && str_eq(mbean->type, str_of(attribute_rules[i].type)) &&
-		    str_eq(attribute, str_of(attribute_rules[i].attribute)) && name_fits(attribute_rules[i].name, mbean->name))
+		if (str_eq(mbean->domain, str_of(attribute_rules[i].domain)) &&
+		    str_eq(mbean->type, str_of(attribute_rules[i].type)) &&
+		    str_eq(attribute, str_of(attribute_rules[i].attribute)) &&
+		    name_fits(attribute_rules[i].name, mbean->name))
 			return attribute_rules[i].use;
 	return use;
 }
 
 /* Called for each attribute of each MBean in an answer. */
-typedef int visit(void *context, struct str mbean_text, const struct mbean *mbean, struct str attribute, const struct js *value,
-		  struct err *err);
+typedef int visit(void *context, struct str mbean_text, const struct mbean *mbean, struct str attribute,
+		  const struct js *value, struct err *err);
 
-static int visit_mbean(struct str name, const struct js *attributes, visit *on_attribute, void *context, struct err *err)
+static int visit_mbean(struct str name, const struct js *attributes, visit *on_attribute, void *context,
+		       struct err *err)
 {
 	struct mbean mbean;
 	struct js_iter iter = { 0 };
@@ -142,7 +149,10 @@ static int visit_mbean(struct str name, const struct js *attributes, visit *on_a
 	return status;
 }
 
-/* The three shapes: a scalar or composite (one attribute asked), an object of attributes, an object of MBeans (a pattern). */
+/*
+ * The three shapes: a scalar or composite (one attribute asked), an object of attributes, an object of MBeans (a
+ * pattern).
+ */
 static int visit_answer(const struct js *answer, visit *on_attribute, void *context, struct err *err)
 {
 	const struct js *value = js_get(answer, "value");
@@ -171,7 +181,8 @@ static int parse_answer(struct str text, struct js **ret_root, struct err *err)
 		return status;
 	if (js_kind(root) != JS_OBJECT || (!js_get(root, "value") && !js_get(root, "status"))) {
 		js_free(root);
-		return err_set(err, ERR_MALFORMED, "this JSON is no answer of Jolokia: it has neither value nor status");
+		return err_set(err, ERR_MALFORMED,
+			       "this JSON is no answer of Jolokia: it has neither value nor status");
 	}
 	*ret_root = root;
 	return 0;
@@ -198,15 +209,16 @@ static uint64_t hash_of(struct str text)
 	return hash;
 }
 
-static void add_number(struct reading *reading, struct str mbean, enum gauge_field field, bool sum, const struct js *value)
+static void add_number(struct reading *reading, struct str mbean, enum gauge_field field, bool sum,
+		       const struct js *value)
 {
 	uint64_t number = 0;
 	bool known = js_u64(value, &number);
 	gauges_add(&reading->gauges, GAUGES_JAVA_LANG, field, sum, hash_of(mbean), known, number);
 }
 
-static int read_attribute(void *context, struct str mbean_text, const struct mbean *mbean, struct str attribute, const struct js *value,
-			  struct err *err)
+static int read_attribute(void *context, struct str mbean_text, const struct mbean *mbean, struct str attribute,
+			  const struct js *value, struct err *err)
 {
 	struct reading *reading = context;
 	struct attribute use = find_attribute(mbean, attribute);
@@ -223,7 +235,9 @@ static int read_attribute(void *context, struct str mbean_text, const struct mbe
 		add_number(reading, mbean_text, use.field, use.sum, value);
 		break;
 	case ATTRIBUTE_STORE: {
-		struct store_id id = { .thread = mbean->thread.len ? mbean->thread : mbean->client, .task = mbean->task, .store = mbean->store };
+		struct store_id id = { .thread = mbean->thread.len ? mbean->thread : mbean->client,
+				       .task = mbean->task,
+				       .store = mbean->store };
 		bool known = js_u64(value, &number);
 		return stores_add(&reading->stores, &id, use.property, known, number, err);
 	}
@@ -247,12 +261,12 @@ static void note_status(const struct js *answer, const char *what, struct engine
 	(void)js_str(js_get(answer, "error_type"), &type);
 	/* No Streams MBean is what any JVM without Kafka Streams answers. */
 	engine_note(notes, what, status == 404 ? ERR_UNSUPPORTED : ERR_IO, "Jolokia answers %llu for %.*s: %.*s",
-		    (unsigned long long)status, (int)(mbean.len > 80 ? 80 : mbean.len), mbean.ptr, (int)(type.len > 80 ? 80 : type.len),
-		    type.ptr);
+		    (unsigned long long)status, (int)(mbean.len > 80 ? 80 : mbean.len), mbean.ptr,
+		    (int)(type.len > 80 ? 80 : type.len), type.ptr);
 }
 
-int jolokia_read(const struct str *answers, const char *const *whats, size_t n_answers, struct engine_state *state, struct engine_notes *notes,
-		 struct err *err)
+int jolokia_read(const struct str *answers, const char *const *whats, size_t n_answers, struct engine_state *state,
+		 struct engine_notes *notes, struct err *err)
 {
 	auto_(reading_done) struct reading reading = { .state = state };
 	for (size_t i = 0; i < n_answers; i++) {
@@ -274,7 +288,8 @@ int jolokia_read(const struct str *answers, const char *const *whats, size_t n_a
 	}
 	(void)gauges_put(&reading.gauges, &state->gauges, n_answers ? whats[0] : "http/jolokia.0", notes);
 	if (reading.stores.n && state->rocksdb.n_stores.known) {
-		engine_note(notes, whats[0], ERR_UNSUPPORTED, "RocksDB was already read from a metrics page: not added again");
+		engine_note(notes, whats[0], ERR_UNSUPPORTED,
+			    "RocksDB was already read from a metrics page: not added again");
 		return 0;
 	}
 	return stores_claim(&reading.stores, state, n_answers ? whats[0] : "http/jolokia.0", notes, err);
@@ -284,8 +299,8 @@ int jolokia_read(const struct str *answers, const char *const *whats, size_t n_a
 
 struct reduction {
 	struct js_out *out;
-	struct str open;   /* the MBean whose object is open */
-	struct buf names;  /* hashes of the names written: uint64_t each */
+	struct str open;  /* the MBean whose object is open */
+	struct buf names; /* hashes of the names written: uint64_t each */
 	size_t n_names, n_open;
 };
 
@@ -326,7 +341,10 @@ static void open_mbean(struct reduction *reduction, const struct mbean *mbean)
 	key_part(&name, "task-id", mbean->task);
 	str_copy(key, sizeof key, mbean->store_key);
 	key_part(&name, key, mbean->store);
-	/* Beans that only keys we dropped told apart: one object may not hold a key twice, and the reader must see both. */
+	/*
+	 * Beans that only keys we dropped told apart: one object may not hold a key twice, and the reader must see
+	 * both.
+	 */
 	reduction->n_open++;
 	if (name_is_taken(reduction, buf_str(&name)))
 		(void)buf_printf(&name, ",copy=%zu", reduction->n_open);
@@ -351,15 +369,16 @@ static bool looks_like_version(struct str text)
 {
 	for (size_t i = 0; i < text.len; i++) {
 		char c = text.ptr[i];
-		bool good = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' || c == '_';
+		bool good = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
+			    c == '-' || c == '_';
 		if (!good)
 			return false;
 	}
 	return text.len > 0 && text.len < 32 && text.ptr[0] >= '0' && text.ptr[0] <= '9';
 }
 
-static int reduce_attribute(void *context, struct str mbean_text, const struct mbean *mbean, struct str attribute, const struct js *value,
-			    struct err *err)
+static int reduce_attribute(void *context, struct str mbean_text, const struct mbean *mbean, struct str attribute,
+			    const struct js *value, struct err *err)
 {
 	struct reduction *reduction = context;
 	struct js_out *out = reduction->out;
@@ -367,7 +386,8 @@ static int reduce_attribute(void *context, struct str mbean_text, const struct m
 	struct str text;
 	char key[64];
 	(void)err;
-	if (use.kind == ATTRIBUTE_UNUSED || (use.kind == ATTRIBUTE_VERSION && !(js_str(value, &text) && looks_like_version(text))))
+	if (use.kind == ATTRIBUTE_UNUSED ||
+	    (use.kind == ATTRIBUTE_VERSION && !(js_str(value, &text) && looks_like_version(text))))
 		return 0;
 	if (!str_eq(reduction->open, mbean_text)) {
 		if (reduction->open.len)
@@ -397,7 +417,8 @@ static bool is_class_name(struct str text)
 {
 	for (size_t i = 0; i < text.len; i++) {
 		char c = text.ptr[i];
-		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '$' || c == '_'))
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+		      c == '$' || c == '_'))
 			return false;
 	}
 	return text.len > 0 && text.len <= 120;
@@ -407,8 +428,13 @@ static bool is_class_name(struct str text)
 static const char *known_pattern(const struct js *root)
 {
 	static const char *const patterns[] = {
-		"kafka.streams:type=stream-state-metrics,*", "kafka.streams:type=stream-metrics,*", "java.lang:type=MemoryPool,*",
-		"java.nio:type=BufferPool,*", "java.lang:type=Memory", "java.lang:type=Threading", "java.lang:type=ClassLoading",
+		"kafka.streams:type=stream-state-metrics,*",
+		"kafka.streams:type=stream-metrics,*",
+		"java.lang:type=MemoryPool,*",
+		"java.nio:type=BufferPool,*",
+		"java.lang:type=Memory",
+		"java.lang:type=Threading",
+		"java.lang:type=ClassLoading",
 	};
 	struct str mbean;
 	if (js_str(js_path(root, "request.mbean"), &mbean))

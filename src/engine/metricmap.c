@@ -17,7 +17,8 @@ static uint64_t identity_of(const struct prom_sample *sample)
 	uint64_t hash = add_hash(14695981039346656037u, sample->name);
 	for (size_t i = 0; i < sample->n_labels; i++)
 		if (sample->labels[i].value.len)
-			hash += add_hash(add_hash(14695981039346656037u, sample->labels[i].name), sample->labels[i].value);
+			hash += add_hash(add_hash(14695981039346656037u, sample->labels[i].name),
+					 sample->labels[i].value);
 	return hash;
 }
 
@@ -34,7 +35,8 @@ static void page_done(struct page *page)
 		stores_done(&page->stores[i]);
 }
 
-static int read_samples(struct str text, const char *what, struct page *page, struct engine_notes *notes, struct err *err)
+static int read_samples(struct str text, const char *what, struct page *page, struct engine_notes *notes,
+			struct err *err)
 {
 	struct prom prom;
 	struct prom_sample sample;
@@ -43,32 +45,38 @@ static int read_samples(struct str text, const char *what, struct page *page, st
 		struct metric_use use;
 		metric_use(&sample, &use);
 		if (use.kind == METRIC_GAUGE) {
-			gauges_add(&page->gauges, use.family, use.field, use.sum, identity_of(&sample), sample.is_u64, sample.u64);
+			gauges_add(&page->gauges, use.family, use.field, use.sum, identity_of(&sample), sample.is_u64,
+				   sample.u64);
 		} else if (use.kind == METRIC_STORE) {
 			struct store_id id = metric_store_id(&sample, &use);
-			int status = stores_add(&page->stores[use.scheme], &id, use.property, sample.is_u64, sample.u64, err);
+			int status = stores_add(&page->stores[use.scheme], &id, use.property, sample.is_u64, sample.u64,
+						err);
 			if (status < 0)
 				return status;
 		}
 	}
 	int status = prom_end(&prom, err);
 	if (status == 0 && prom.n_bad)
-		engine_note(notes, what, ERR_MALFORMED, "%zu lines are no metrics and were skipped; the first is line %zu: %s", prom.n_bad,
+		engine_note(notes, what, ERR_MALFORMED,
+			    "%zu lines are no metrics and were skipped; the first is line %zu: %s", prom.n_bad,
 			    prom.first_bad_line, prom.why);
 	if (status == 0 && prom.truncated)
-		engine_note(notes, what, ERR_MALFORMED, "the page ends inside line %zu: that line was not used", prom.n_lines);
+		engine_note(notes, what, ERR_MALFORMED, "the page ends inside line %zu: that line was not used",
+			    prom.n_lines);
 	return status;
 }
 
 /* The schemes that this engine may use; the first that has stores is taken, so that nothing counts twice. */
-static int claim_page(struct page *page, struct engine_state *state, const char *what, struct engine_notes *notes, struct err *err)
+static int claim_page(struct page *page, struct engine_state *state, const char *what, struct engine_notes *notes,
+		      struct err *err)
 {
 	bool flink = state->kind == ENGINE_FLINK_TASKMANAGER;
 	for (size_t i = flink ? 0 : 1; i < (flink ? 1 : METRIC_SCHEMES); i++) {
 		if (page->stores[i].n == 0)
 			continue;
 		if (state->rocksdb.n_stores.known) {
-			engine_note(notes, what, ERR_UNSUPPORTED, "RocksDB was already read from another page: not added again");
+			engine_note(notes, what, ERR_UNSUPPORTED,
+				    "RocksDB was already read from another page: not added again");
 			return 0;
 		}
 		return stores_claim(&page->stores[i], state, what, notes, err);
@@ -76,8 +84,8 @@ static int claim_page(struct page *page, struct engine_state *state, const char 
 	return 0;
 }
 
-int metricmap_read(const struct str *pages, const char *const *whats, size_t n_pages, struct engine_state *state, struct engine_notes *notes,
-		   struct err *err)
+int metricmap_read(const struct str *pages, const char *const *whats, size_t n_pages, struct engine_state *state,
+		   struct engine_notes *notes, struct err *err)
 {
 	for (size_t i = 0; i < n_pages; i++) {
 		auto_(page_done) struct page page = { 0 };
@@ -101,7 +109,8 @@ void metricmap_tm_id(struct str page, char ret_id[128])
 	prom_start(&prom, page);
 	while (prom_next(&prom, &sample)) {
 		char id[128];
-		if (!str_starts(sample.name, STR("flink_taskmanager_Status_")) || !prom_label(&sample, STR("tm_id"), &value))
+		if (!str_starts(sample.name, STR("flink_taskmanager_Status_")) ||
+		    !prom_label(&sample, STR("tm_id"), &value))
 			continue;
 		(void)prom_unescape(id, sizeof id, value);
 		several = several || (ret_id[0] && strcmp(id, ret_id) != 0);

@@ -11,18 +11,51 @@ struct gauge_rule {
 	bool sum;
 };
 
-#define N(literal) { (literal), sizeof(literal) - 1 }
-#define FLINK(name, field) { N(name), NULL, NULL, NULL, GAUGES_FLINK, field, false }
-#define JVM(name, label, value, field) { N(name), label, value, NULL, GAUGES_JVM, field, false }
-#define JVM_SUM(name, label, value, field) { N(name), label, value, NULL, GAUGES_JVM, field, true }
-#define OLD(name, label, value, field) { N(name), label, value, NULL, GAUGES_JVM_OLD, field, false }
-#define OLD_SUM(name, label, value, field) { N(name), label, value, NULL, GAUGES_JVM_OLD, field, true }
-#define JMX(name, field) { N(name), NULL, NULL, NULL, GAUGES_JAVA_LANG, field, false }
-#define JMX_SUM(name, field) { N(name), NULL, NULL, NULL, GAUGES_JAVA_LANG, field, true }
-#define JMX_POOL(name, pool, field) { N(name), "name", pool, NULL, GAUGES_JAVA_LANG, field, false }
-#define JMX_POOL_SUM(name, pool, field) { N(name), "name", pool, NULL, GAUGES_JAVA_LANG, field, true }
+#define N(literal)                             \
+	{                                      \
+		(literal), sizeof(literal) - 1 \
+	}
+#define FLINK(name, field)                                            \
+	{                                                             \
+		N(name), NULL, NULL, NULL, GAUGES_FLINK, field, false \
+	}
+#define JVM(name, label, value, field)                                \
+	{                                                             \
+		N(name), label, value, NULL, GAUGES_JVM, field, false \
+	}
+#define JVM_SUM(name, label, value, field)                           \
+	{                                                            \
+		N(name), label, value, NULL, GAUGES_JVM, field, true \
+	}
+#define OLD(name, label, value, field)                                    \
+	{                                                                 \
+		N(name), label, value, NULL, GAUGES_JVM_OLD, field, false \
+	}
+#define OLD_SUM(name, label, value, field)                               \
+	{                                                                \
+		N(name), label, value, NULL, GAUGES_JVM_OLD, field, true \
+	}
+#define JMX(name, field)                                                  \
+	{                                                                 \
+		N(name), NULL, NULL, NULL, GAUGES_JAVA_LANG, field, false \
+	}
+#define JMX_SUM(name, field)                                             \
+	{                                                                \
+		N(name), NULL, NULL, NULL, GAUGES_JAVA_LANG, field, true \
+	}
+#define JMX_POOL(name, pool, field)                                         \
+	{                                                                   \
+		N(name), "name", pool, NULL, GAUGES_JAVA_LANG, field, false \
+	}
+#define JMX_POOL_SUM(name, pool, field)                                    \
+	{                                                                  \
+		N(name), "name", pool, NULL, GAUGES_JAVA_LANG, field, true \
+	}
 
-/* Facts C.2 for Flink, whose "flink_taskmanager_" or "flink_jobmanager_" is taken off; D.5 and the agents' own pages for the rest. */
+/*
+ * Flink's reporter (MetricUtils, prometheus reporter), whose "flink_taskmanager_" or "flink_jobmanager_" is taken off; then the agents' own
+ * pages for the rest.
+ */
 static const struct gauge_rule gauge_rules[] = {
 	FLINK("Status_JVM_Memory_Heap_Used", GAUGE_HEAP_USED),
 	FLINK("Status_JVM_Memory_Heap_Committed", GAUGE_HEAP_COMMITTED),
@@ -42,7 +75,10 @@ static const struct gauge_rule gauge_rules[] = {
 	FLINK("Status_Shuffle_Netty_TotalMemory", GAUGE_NETWORK_TOTAL),
 	FLINK("Status_Shuffle_Netty_AvailableMemory", GAUGE_NETWORK_AVAILABLE),
 
-	/* client_java 1.x (jmx_exporter 1.x) and Micrometer: the same names; Micrometer has one series a pool, with label id. */
+	/*
+	 * client_java 1.x (jmx_exporter 1.x) and Micrometer: the same names; Micrometer has one series a pool,
+	 * with label id.
+	 */
 	JVM_SUM("jvm_memory_used_bytes", "area", "heap", GAUGE_HEAP_USED),
 	JVM_SUM("jvm_memory_committed_bytes", "area", "heap", GAUGE_HEAP_COMMITTED),
 	{ N("jvm_memory_max_bytes"), "area", "heap", "id", GAUGES_JVM, GAUGE_HEAP_MAX, false },
@@ -80,7 +116,10 @@ static const struct gauge_rule gauge_rules[] = {
 	OLD_SUM("jvm_memory_pool_bytes_committed", "pool", "Code*", GAUGE_CODE_COMMITTED),
 	OLD("jvm_classes_loaded", NULL, NULL, GAUGE_CLASSES),
 
-	/* java.lang and java.nio MBeans with jmx_exporter's default names: the first key of the ObjectName goes into the name. */
+	/*
+	 * java.lang and java.nio MBeans with jmx_exporter's default names: the first key of the ObjectName goes
+	 * into the name.
+	 */
 	JMX("java_lang_Memory_HeapMemoryUsage_used", GAUGE_HEAP_USED),
 	JMX("java_lang_Memory_HeapMemoryUsage_committed", GAUGE_HEAP_COMMITTED),
 	JMX("java_lang_Memory_HeapMemoryUsage_max", GAUGE_HEAP_MAX),
@@ -118,9 +157,31 @@ static const char *const store_prefixes[METRIC_SCHEMES] = {
 };
 
 static const char *const kept_labels[] = {
-	"host", "tm_id", "job_id", "job_name", "task_id", "task_name", "task_attempt_num", "operator_id", "operator_name", "subtask_index",
-	"column_family", "slot", "slot_id", "thread_id", "client_id", "area", "pool", "id", "name", "type", "rocksdb_state_id",
-	"rocksdb_window_state_id", "rocksdb_session_state_id", "in_memory_state_id", "in_memory_window_state_id",
+	"host",
+	"tm_id",
+	"job_id",
+	"job_name",
+	"task_id",
+	"task_name",
+	"task_attempt_num",
+	"operator_id",
+	"operator_name",
+	"subtask_index",
+	"column_family",
+	"slot",
+	"slot_id",
+	"thread_id",
+	"client_id",
+	"area",
+	"pool",
+	"id",
+	"name",
+	"type",
+	"rocksdb_state_id",
+	"rocksdb_window_state_id",
+	"rocksdb_session_state_id",
+	"in_memory_state_id",
+	"in_memory_window_state_id",
 	"in_memory_session_state_id",
 };
 
@@ -185,7 +246,8 @@ static const struct gauge_rule *find_rule(struct str name, const struct prom_sam
 	for (size_t i = 0; i < sizeof gauge_rules / sizeof *gauge_rules; i++) {
 		const struct gauge_rule *rule = &gauge_rules[i];
 		if ((rule->family == GAUGES_FLINK) == flink &&
-		    name_matches(rule->name, name, rule->family == GAUGES_JAVA_LANG) && (!sample || labels_match(rule, sample)))
+		    name_matches(rule->name, name, rule->family == GAUGES_JAVA_LANG) &&
+		    (!sample || labels_match(rule, sample)))
 			return rule;
 	}
 	return NULL;
@@ -216,7 +278,8 @@ static bool find_store(struct str name, struct metric_use *use)
 			continue;
 		use->scheme = i;
 		use->state = (struct str){ "", 0 };
-		if (i == 0 ? flink_property(rest, &use->property, &use->state) : rocksdb_property_find(rest, &use->property))
+		if (i == 0 ? flink_property(rest, &use->property, &use->state)
+			   : rocksdb_property_find(rest, &use->property))
 			return true;
 	}
 	return false;

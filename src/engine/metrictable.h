@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of metric names and labels: which sample is what. One place, used by the map and by the reduction alike. */
+/*
+ * The tables of metric names and labels: which sample is what. One place, used by the map and by the reduction
+ * alike.
+ */
 #ifndef ENGINE_METRICTABLE_H
 #define ENGINE_METRICTABLE_H
 

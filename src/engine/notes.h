@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the engine's readers have to say beside their numbers: inputs that are missing, contradict each other or could not be used
- * (as gaps), and the settings in force with the place they were read from. Plain data; full lists drop the rest and count it.
+ * What the engine's readers have to say beside their numbers: inputs that are missing, contradict each other or
+ * could not be used (as gaps), and the settings in force with the place they were read from. Plain data; full
+ * lists drop the rest and count it.
  */
 #ifndef ENGINE_NOTES_H
 #define ENGINE_NOTES_H
@@ -19,7 +20,10 @@ struct engine_notes {
 	size_t n_settings;
 };
 
-/* `what` is the evidence's name ("http/metrics.0", "proc/cmdline"); the same what and reason twice is one note. `notes` may be NULL. */
+/*
+ * `what` is the evidence's name ("http/metrics.0", "proc/cmdline"); the same what and reason twice is one note.
+ * `notes` may be NULL.
+ */
 void engine_note(struct engine_notes *notes, const char *what, enum err_kind kind, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 void engine_note_err(struct engine_notes *notes, const char *what, const struct err *err);

@@ -93,7 +93,8 @@ static int take_line(struct metrics_reducer *reducer, struct str line, struct er
 	if (reducer->out->state == BUF_NOMEM)
 		return err_set(err, ERR_NOMEM, "no memory for a metrics page");
 	if (buf_failed(reducer->out))
-		return err_set(err, ERR_LIMIT, "the metrics page passes %zu bytes even when reduced", reducer->out->cap);
+		return err_set(err, ERR_LIMIT, "the metrics page passes %zu bytes even when reduced",
+			       reducer->out->cap);
 	return 0;
 }
 

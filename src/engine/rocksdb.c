@@ -3,7 +3,10 @@
 
 struct rocksdb_split rocksdb_split(uint64_t grant_bytes, uint32_t write_buffer_ratio_bp)
 {
-	/* (long) ((3 - writeBufferRatio) * totalMemorySize / 3) and (long) (2 * totalMemorySize * writeBufferRatio / 3), in double. */
+	/*
+	 * (long) ((3 - writeBufferRatio) * totalMemorySize / 3) and (long) (2 * totalMemorySize * writeBufferRatio
+	 * / 3), in double.
+	 */
 	double ratio = (double)(write_buffer_ratio_bp > 10000 ? 10000 : write_buffer_ratio_bp) / 10000.0;
 	double grant = (double)(grant_bytes > INT64_MAX / 4 ? INT64_MAX / 4 : grant_bytes);
 	return (struct rocksdb_split){

@@ -7,14 +7,10 @@
 enum { ARENA_MAX = 8 * 1024 * 1024, PART_END = 0x1f };
 
 static const char *const property_names[ROCKSDB_PROPERTY_COUNT] = {
-	[ROCKSDB_CACHE_USAGE] = "block-cache-usage",
-	[ROCKSDB_CACHE_CAPACITY] = "block-cache-capacity",
-	[ROCKSDB_CACHE_PINNED] = "block-cache-pinned-usage",
-	[ROCKSDB_ALL_MEMTABLES] = "size-all-mem-tables",
-	[ROCKSDB_CUR_MEMTABLES] = "cur-size-all-mem-tables",
-	[ROCKSDB_TABLE_READERS] = "estimate-table-readers-mem",
-	[ROCKSDB_LIVE_DATA] = "estimate-live-data-size",
-	[ROCKSDB_LIVE_SST] = "live-sst-files-size",
+	[ROCKSDB_CACHE_USAGE] = "block-cache-usage",         [ROCKSDB_CACHE_CAPACITY] = "block-cache-capacity",
+	[ROCKSDB_CACHE_PINNED] = "block-cache-pinned-usage", [ROCKSDB_ALL_MEMTABLES] = "size-all-mem-tables",
+	[ROCKSDB_CUR_MEMTABLES] = "cur-size-all-mem-tables", [ROCKSDB_TABLE_READERS] = "estimate-table-readers-mem",
+	[ROCKSDB_LIVE_DATA] = "estimate-live-data-size",     [ROCKSDB_LIVE_SST] = "live-sst-files-size",
 	[ROCKSDB_TOTAL_SST] = "total-sst-files-size",
 };
 
@@ -97,7 +93,10 @@ static bool grow_items(struct stores *stores)
 	return true;
 }
 
-/* The store of the key that stands at the end of the arena from `key_at` on; new ones keep the key, known ones give it back. */
+/*
+ * The store of the key that stands at the end of the arena from `key_at` on; new ones keep the key, known ones
+ * give it back.
+ */
 static struct store *find_or_add(struct stores *stores, size_t key_at)
 {
 	struct str key = { stores->arena.ptr + key_at, stores->arena.len - key_at };
@@ -107,7 +106,8 @@ static struct store *find_or_add(struct stores *stores, size_t key_at)
 	size_t at = hash & (stores->n_slots - 1);
 	for (; stores->slots[at]; at = (at + 1) & (stores->n_slots - 1)) {
 		struct store *store = &stores->items[stores->slots[at] - 1];
-		if (store->hash == hash && str_eq(key, (struct str){ stores->arena.ptr + store->key_at, store->key_len })) {
+		if (store->hash == hash &&
+		    str_eq(key, (struct str){ stores->arena.ptr + store->key_at, store->key_len })) {
 			stores->arena.len = key_at;
 			return store;
 		}
@@ -120,7 +120,8 @@ static struct store *find_or_add(struct stores *stores, size_t key_at)
 	return store;
 }
 
-int stores_add(struct stores *stores, const struct store_id *id, enum rocksdb_property property, bool known, uint64_t value, struct err *err)
+int stores_add(struct stores *stores, const struct store_id *id, enum rocksdb_property property, bool known,
+	       uint64_t value, struct err *err)
 {
 	stores->arena.cap = ARENA_MAX;
 	size_t key_at = stores->arena.len;

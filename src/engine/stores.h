@@ -2,13 +2,15 @@
 /*
  * RocksDB (and ForSt) by its own properties, store by store, and the rules by which they may be added.
  *
- * Memtables and table readers belong to one column family or store: their sums are sums. A block cache may be shared,
- * and then every store reports the whole of it (facts: Flink's RocksDBMemoryControllerUtils, Kafka's RocksDBMetricsRecorder):
- * - Flink, managed or fixed-per-slot: one cache a slot. No label names the slot; subtasks of one vertex never share a slot, so
- *   the vertex with most subtasks here gives the least number of caches, and its subtasks' maxima the least usage.
+ * Memtables and table readers belong to one column family or store: their sums are sums. A block cache may be
+ * shared, and then every store reports the whole of it (Flink's RocksDBMemoryControllerUtils, Kafka's
+ * RocksDBMetricsRecorder):
+ * - Flink, managed or fixed-per-slot: one cache a slot. No label names the slot; subtasks of one vertex never
+ *   share a slot, so the vertex with most subtasks here gives the least number of caches, and its subtasks' maxima
+ *   the least usage.
  * - Flink fixed-per-tm, and a Streams setter's shared cache: one in the process; the maximum once.
- * - Else one each: the sum.
- * The same property of the same store twice with two values makes the whole claim ambiguous: no sums.
+ * - Else one each: the sum. The same property of the same store twice with two values makes the whole claim
+ *   ambiguous: no sums.
  */
 #ifndef ENGINE_STORES_H
 #define ENGINE_STORES_H
@@ -18,9 +20,15 @@
 #include "engine/notes.h"
 
 enum rocksdb_property {
-	ROCKSDB_CACHE_USAGE = 0, ROCKSDB_CACHE_CAPACITY, ROCKSDB_CACHE_PINNED,
-	ROCKSDB_ALL_MEMTABLES, ROCKSDB_CUR_MEMTABLES, ROCKSDB_TABLE_READERS,
-	ROCKSDB_LIVE_DATA, ROCKSDB_LIVE_SST, ROCKSDB_TOTAL_SST,
+	ROCKSDB_CACHE_USAGE = 0,
+	ROCKSDB_CACHE_CAPACITY,
+	ROCKSDB_CACHE_PINNED,
+	ROCKSDB_ALL_MEMTABLES,
+	ROCKSDB_CUR_MEMTABLES,
+	ROCKSDB_TABLE_READERS,
+	ROCKSDB_LIVE_DATA,
+	ROCKSDB_LIVE_SST,
+	ROCKSDB_TOTAL_SST,
 	ROCKSDB_PROPERTY_COUNT,
 };
 
@@ -29,17 +37,17 @@ bool rocksdb_property_find(struct str name, enum rocksdb_property *ret_property)
 
 /* Who reports: label values as they stand. Absent parts are empty. */
 struct store_id {
-	struct str job, vertex, subtask;     /* Flink */
-	struct str op_id, op_name, attempt;  /* Flink */
-	struct str task, thread;             /* Streams */
-	struct str store;                    /* state, column family or store name */
+	struct str job, vertex, subtask;    /* Flink */
+	struct str op_id, op_name, attempt; /* Flink */
+	struct str task, thread;            /* Streams */
+	struct str store;                   /* state, column family or store name */
 };
 
 struct store {
 	struct qty property[ROCKSDB_PROPERTY_COUNT];
-	uint16_t seen;          /* one bit a property: reported, readable or not */
-	uint16_t conflicts;     /* one bit a property: reported with two values */
-	bool labelled;          /* some part of the id was there */
+	uint16_t seen;            /* one bit a property: reported, readable or not */
+	uint16_t conflicts;       /* one bit a property: reported with two values */
+	bool labelled;            /* some part of the id was there */
 	uint32_t key_at, key_len; /* in the arena: the parts of the id in order, each ended by 0x1f */
 	uint32_t hash;
 };
@@ -52,21 +60,21 @@ struct stores {
 	uint32_t *slots; /* open addressing: index + 1 */
 	size_t n_slots;
 	struct buf arena;
-	bool full;       /* more than STORES_MAX, or their names are too long: no sums */
+	bool full; /* more than STORES_MAX, or their names are too long: no sums */
 };
 
 void stores_done(struct stores *stores);
 #define auto_stores auto_(stores_done)
 
 /* `known` false: the property was there with a value that is no number of bytes (NaN, negative): unread. */
-int stores_add(struct stores *stores, const struct store_id *id, enum rocksdb_property property, bool known, uint64_t value,
-	       struct err *err) __attribute__((warn_unused_result));
+int stores_add(struct stores *stores, const struct store_id *id, enum rocksdb_property property, bool known,
+	       uint64_t value, struct err *err) __attribute__((warn_unused_result));
 
 /*
- * Flink's or Streams' claim, by `state->kind`, budget and settings: fills state->rocksdb, and state->streams by the stores seen.
- * With no store nothing is set. A sum in which one store reports no number is unread.
+ * Flink's or Streams' claim, by `state->kind`, budget and settings: fills state->rocksdb, and state->streams by
+ * the stores seen. With no store nothing is set. A sum in which one store reports no number is unread.
  */
-int stores_claim(struct stores *stores, struct engine_state *state, const char *what, struct engine_notes *notes, struct err *err)
-	__attribute__((warn_unused_result));
+int stores_claim(struct stores *stores, struct engine_state *state, const char *what, struct engine_notes *notes,
+		 struct err *err) __attribute__((warn_unused_result));
 
 #endif

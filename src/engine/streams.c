@@ -52,16 +52,21 @@ void streams_bound_set(struct streams_bound *bound, const struct rocksdb_claim *
 {
 	bound->bounded_setter = claim->sharing == ROCKSDB_PER_PROCESS && qty_known(claim->cache_capacity_bytes);
 	if (!bound->bounded_setter) {
-		/* A setter that gives every store its own cache shows in the capacities; without them the default holds. */
+		/*
+		 * A setter that gives every store its own cache shows in the capacities; without them the default
+		 * holds.
+		 */
 		struct qty memtables = times(bound->n_instances, STREAMS_MEMTABLES_BYTES);
 		struct qty caches = times(bound->n_instances, STREAMS_CACHE_BYTES);
-		if (claim->sharing == ROCKSDB_PER_STORE && !claim->ambiguous && qty_known(claim->cache_capacity_bytes) &&
-		    qty_known(caches) && claim->cache_capacity_bytes.bytes > caches.bytes)
+		if (claim->sharing == ROCKSDB_PER_STORE && !claim->ambiguous &&
+		    qty_known(claim->cache_capacity_bytes) && qty_known(caches) &&
+		    claim->cache_capacity_bytes.bytes > caches.bytes)
 			caches = claim->cache_capacity_bytes;
 		bound->native_bound_bytes = qty_add(memtables, caches);
 		return;
 	}
 	struct qty capacity = qty_of(claim->cache_capacity_bytes.bytes, QTY_INFERRED);
-	bound->native_bound_bytes =
-		claim->memtables_in_cache ? capacity : qty_add(capacity, times(bound->n_instances, STREAMS_MEMTABLES_BYTES));
+	bound->native_bound_bytes = claim->memtables_in_cache
+					    ? capacity
+					    : qty_add(capacity, times(bound->n_instances, STREAMS_MEMTABLES_BYTES));
 }

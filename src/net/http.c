@@ -24,13 +24,13 @@ struct transfer {
 	CURL *curl;
 	size_t cap;
 	uint64_t n_bytes;
-	long status;        /* known from the first byte of the body on */
+	long status; /* known from the first byte of the body on */
 	bool body_started;
-	int failure;        /* 0, or what stopped the transfer from our side */
-	struct err err;     /* with failure */
+	int failure;    /* 0, or what stopped the transfer from our side */
+	struct err err; /* with failure */
 	bool address_refused;
 	char refused[INET6_ADDRSTRLEN];
-	char shown[200];    /* the URL for messages: no query, escaped */
+	char shown[200]; /* the URL for messages: no query, escaped */
 };
 
 static bool global_ready;
@@ -66,7 +66,8 @@ static bool is_link_local(const struct sockaddr *address)
 	if (address->sa_family == AF_INET)
 		return ntohl(((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr) >> 16 == 0xa9fe;
 	const struct in6_addr *a6 = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
-	return IN6_IS_ADDR_LINKLOCAL(a6) || (IN6_IS_ADDR_V4MAPPED(a6) && a6->s6_addr[12] == 169 && a6->s6_addr[13] == 254);
+	return IN6_IS_ADDR_LINKLOCAL(a6) ||
+	       (IN6_IS_ADDR_V4MAPPED(a6) && a6->s6_addr[12] == 169 && a6->s6_addr[13] == 254);
 }
 
 static bool same_address(const struct sockaddr *a, const struct sockaddr *b)
@@ -100,9 +101,9 @@ static bool is_ours(const struct sockaddr *address)
 
 static void address_text(const struct sockaddr *address, char text[INET6_ADDRSTRLEN])
 {
-	const void *bytes = address->sa_family == AF_INET6 ?
-				    (const void *)&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr :
-				    (const void *)&((const struct sockaddr_in *)(const void *)address)->sin_addr;
+	const void *bytes = address->sa_family == AF_INET6
+				    ? (const void *)&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr
+				    : (const void *)&((const struct sockaddr_in *)(const void *)address)->sin_addr;
 	if ((address->sa_family != AF_INET && address->sa_family != AF_INET6) ||
 	    !inet_ntop(address->sa_family, bytes, text, INET6_ADDRSTRLEN))
 		memcpy(text, "?", 2);
@@ -110,9 +111,10 @@ static void address_text(const struct sockaddr *address, char text[INET6_ADDRSTR
 
 static int refuse_address(struct err *err, const char *shown, const char *address)
 {
-	return err_set(err, ERR_DENIED,
-		       "%s: found at the target, but %s is neither loopback nor an address of this pod; give the URL yourself if it is right",
-		       shown, address);
+	return err_set(
+		err, ERR_DENIED,
+		"%s: found at the target, but %s is neither loopback nor an address of this pod; give the URL yourself if it is right",
+		shown, address);
 }
 
 /* --- the URL -------------------------------------------------------------------------- */
@@ -158,10 +160,12 @@ static int parse_url(const char *text, struct url *url, char shown[200], struct 
 	    curl_url_get(url->handle, CURLUPART_PATH, &url->path, 0) != CURLUE_OK)
 		return err_set(err, ERR_USAGE, "this is no URL: write http://host:port/path");
 	if (strcasecmp(url->scheme, "http") != 0 && strcasecmp(url->scheme, "https") != 0)
-		return err_set(err, ERR_USAGE, "a URL with scheme '%.16s': only http and https are spoken", url->scheme);
+		return err_set(err, ERR_USAGE, "a URL with scheme '%.16s': only http and https are spoken",
+			       url->scheme);
 	(void)curl_url_get(url->handle, CURLUPART_PORT, &url->port, CURLU_DEFAULT_PORT);
 	char raw[600];
-	(void)snprintf(raw, sizeof raw, "%.8s://%.120s:%.6s%.120s", url->scheme, url->host, url->port ? url->port : "?", url->path);
+	(void)snprintf(raw, sizeof raw, "%.8s://%.120s:%.6s%.120s", url->scheme, url->host, url->port ? url->port : "?",
+		       url->path);
 	(void)esc_copy(shown, 200, str_of(raw));
 	(void)curl_url_get(url->handle, CURLUPART_USER, &url->user, 0);
 	(void)curl_url_get(url->handle, CURLUPART_PASSWORD, &url->password, 0);
@@ -170,7 +174,9 @@ static int parse_url(const char *text, struct url *url, char shown[200], struct 
 	return 0;
 }
 
-/* Every address of the host must be ours. Names are resolved here, so this may block as long as the resolver does. */
+/*
+ * Every address of the host must be ours. Names are resolved here, so this may block as long as the resolver does.
+ */
 static int check_host(const struct url *url, const char *shown, struct err *err)
 {
 	char host[256];
@@ -225,8 +231,8 @@ static bool is_html_type(const char *type)
 
 static int not_wanted(struct transfer *transfer, const char *what)
 {
-	return err_set(&transfer->err, ERR_MALFORMED, "%s answers %s, not %s: is the path right?", transfer->shown, what,
-		       transfer->request->want == HTTP_WANT_JSON ? "JSON" : "metrics");
+	return err_set(&transfer->err, ERR_MALFORMED, "%s answers %s, not %s: is the path right?", transfer->shown,
+		       what, transfer->request->want == HTTP_WANT_JSON ? "JSON" : "metrics");
 }
 
 /* The first piece of a good body. */
@@ -253,10 +259,12 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *context)
 	if (!transfer->body_started)
 		(void)curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &transfer->status);
 	transfer->n_bytes += piece.len;
-	if (transfer->status < 200 || transfer->status > 299) /* its status is the message; a short body lets the transfer end well */
+	if (transfer->status < 200 ||
+	    transfer->status > 299) /* its status is the message; a short body lets the transfer end well */
 		return transfer->n_bytes <= REFUSED_BODY_MAX ? piece.len : 0;
 	if (transfer->n_bytes > transfer->cap)
-		transfer->failure = err_set(&transfer->err, ERR_LIMIT, "%s answers more than %zu bytes: not read", transfer->shown, transfer->cap);
+		transfer->failure = err_set(&transfer->err, ERR_LIMIT, "%s answers more than %zu bytes: not read",
+					    transfer->shown, transfer->cap);
 	else if (!transfer->body_started)
 		transfer->failure = check_start(transfer, piece);
 	transfer->body_started = true;
@@ -270,9 +278,9 @@ static bool set_options(struct transfer *transfer, CURLU *url, struct curl_slist
 	const struct http_request *request = transfer->request;
 	CURL *curl = transfer->curl;
 	unsigned timeout = request->timeout_ms ? request->timeout_ms : TIMEOUT_MS;
-	unsigned connect = request->connect_timeout_ms ? request->connect_timeout_ms :
-			   timeout < CONNECT_TIMEOUT_MS ? timeout :
-							  CONNECT_TIMEOUT_MS;
+	unsigned connect = request->connect_timeout_ms    ? request->connect_timeout_ms
+			   : timeout < CONNECT_TIMEOUT_MS ? timeout
+							  : CONNECT_TIMEOUT_MS;
 	bool good = true;
 #define SET(option, value) good = good && curl_easy_setopt(curl, option, value) == CURLE_OK
 	SET(CURLOPT_CURLU, url);
@@ -307,11 +315,14 @@ static int refuse_status(const struct transfer *transfer, struct err *err)
 {
 	long status = transfer->status;
 	if (status >= 300 && status < 400)
-		return err_set(err, ERR_UNSUPPORTED, "%s answers %ld, a redirect: not followed, give the final URL", transfer->shown, status);
+		return err_set(err, ERR_UNSUPPORTED, "%s answers %ld, a redirect: not followed, give the final URL",
+			       transfer->shown, status);
 	if (status == 401 || status == 403)
-		return err_set(err, ERR_DENIED, "%s answers %ld: it wants credentials, and none are ever sent", transfer->shown, status);
+		return err_set(err, ERR_DENIED, "%s answers %ld: it wants credentials, and none are ever sent",
+			       transfer->shown, status);
 	if (status == 404)
-		return err_set(err, ERR_UNSUPPORTED, "%s answers 404: nothing is served under this path", transfer->shown);
+		return err_set(err, ERR_UNSUPPORTED, "%s answers 404: nothing is served under this path",
+			       transfer->shown);
 	return err_set(err, ERR_UNSUPPORTED, "%s answers %ld", transfer->shown, status);
 }
 
@@ -324,7 +335,8 @@ static int explain(const struct transfer *transfer, CURLcode code, struct err *e
 	switch ((int)code) {
 	case CURLE_OPERATION_TIMEDOUT:
 		return err_set(err, ERR_TIMEOUT, "%s: no whole answer within %u ms (%llu bytes came)", shown,
-			       request->timeout_ms ? request->timeout_ms : TIMEOUT_MS, (unsigned long long)transfer->n_bytes);
+			       request->timeout_ms ? request->timeout_ms : TIMEOUT_MS,
+			       (unsigned long long)transfer->n_bytes);
 	case CURLE_FILESIZE_EXCEEDED:
 		return err_set(err, ERR_LIMIT, "%s answers more than %zu bytes: not read", shown, transfer->cap);
 	case CURLE_COULDNT_CONNECT:
@@ -348,9 +360,9 @@ static int explain(const struct transfer *transfer, CURLcode code, struct err *e
 
 static int run(struct transfer *transfer, CURLU *url, struct http_meta *ret_meta, struct err *err)
 {
-	struct curl_slist *headers = curl_slist_append(NULL, transfer->request->want == HTTP_WANT_JSON ?
-								     "Accept: application/json" :
-								     "Accept: text/plain;version=0.0.4,*/*;q=0.1");
+	struct curl_slist *headers = curl_slist_append(NULL, transfer->request->want == HTTP_WANT_JSON
+								     ? "Accept: application/json"
+								     : "Accept: text/plain;version=0.0.4,*/*;q=0.1");
 	transfer->curl = curl_easy_init();
 	int status = 0;
 	if (!transfer->curl || !headers || !set_options(transfer, url, headers)) {
@@ -380,11 +392,15 @@ static int run(struct transfer *transfer, CURLU *url, struct http_meta *ret_meta
 	return status;
 }
 
-int http_get_to(const struct http_request *request, http_sink *sink, void *context, struct http_meta *ret_meta, struct err *err)
+int http_get_to(const struct http_request *request, http_sink *sink, void *context, struct http_meta *ret_meta,
+		struct err *err)
 {
 	auto_(url_done) struct url url = { 0 };
 	struct transfer transfer = {
-		.request = request, .sink = sink, .context = context, .cap = request->cap ? request->cap : LIMIT_HTTP_BODY,
+		.request = request,
+		.sink = sink,
+		.context = context,
+		.cap = request->cap ? request->cap : LIMIT_HTTP_BODY,
 	};
 	int status = prepare_curl(err);
 	if (status == 0)

@@ -12,7 +12,8 @@ static void one_format(struct str text, enum flinkconf_format format)
 	auto_flinkconf struct flinkconf conf = { 0 }, original = { 0 };
 	if (flinkconf_redact(text, format, "f", &out, NULL) < 0)
 		return;
-	if (flinkconf_parse(buf_str(&out), format, "f", &conf, NULL) < 0 || flinkconf_parse(text, format, "f", &original, NULL) < 0)
+	if (flinkconf_parse(buf_str(&out), format, "f", &conf, NULL) < 0 ||
+	    flinkconf_parse(text, format, "f", &original, NULL) < 0)
 		abort();
 	if (conf.n > original.n)
 		abort();

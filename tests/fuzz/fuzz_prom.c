@@ -17,9 +17,12 @@ static void map_both(struct str page, const struct buf *reduced, enum engine kin
 		return;
 	if (metricmap_read(&text, &what, 1, &part, NULL, NULL) < 0)
 		abort();
-	/* Cut or dropped labels may make series collide, never the other way round; the numbers of the rest are equal. */
-	if (whole.gauges.heap_used_bytes.bytes != part.gauges.heap_used_bytes.bytes && qty_known(whole.gauges.heap_used_bytes) &&
-	    qty_known(part.gauges.heap_used_bytes))
+	/*
+	 * Cut or dropped labels may make series collide, never the other way round; the numbers of the rest are
+	 * equal.
+	 */
+	if (whole.gauges.heap_used_bytes.bytes != part.gauges.heap_used_bytes.bytes &&
+	    qty_known(whole.gauges.heap_used_bytes) && qty_known(part.gauges.heap_used_bytes))
 		abort();
 	if (whole.rocksdb.ambiguous && whole.rocksdb.n_stores.known && !part.rocksdb.n_stores.known)
 		abort();

@@ -16,7 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	for (size_t i = 0; i < yml.n; i++)
-		if (yml.items[i].key.len == 0 || yml.items[i].line == 0 || (i && str_eq(yml.items[i].key, yml.items[i - 1].key)))
+		if (yml.items[i].key.len == 0 || yml.items[i].line == 0 ||
+		    (i && str_eq(yml.items[i].key, yml.items[i - 1].key)))
 			abort();
 	yml_done(&yml);
 	return 0;

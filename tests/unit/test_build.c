@@ -104,7 +104,8 @@ static void garbage_everywhere(void **state)
 {
 	(void)state;
 	struct engine_evidence e = {
-		.cmdline = STR("java\0org.apache.flink.runtime.taskexecutor.TaskManagerRunner\0-D\0taskmanager.memory.managed.size=5b\0"),
+		.cmdline = STR(
+			"java\0org.apache.flink.runtime.taskexecutor.TaskManagerRunner\0-D\0taskmanager.memory.managed.size=5b\0"),
 		.conf = STR("a: 1\na: 2\n"),
 		.pages = { STR("<html>\n"), STR("flink_taskmanager_Status_JVM_Threads_Count 9\n") },
 		.n_pages = 2,
@@ -121,7 +122,8 @@ static void garbage_everywhere(void **state)
 	assert_int_equal(s.flink.managed_bytes.bytes, 5);
 	assert_int_equal(s.gauges.threads.n, 9);
 	assert_true(metrics);
-	static const char *const whats[] = { "conf/flink", "http/metrics.0", "http/jolokia.0", "http/flink_taskmanager" };
+	static const char *const whats[] = { "conf/flink", "http/metrics.0", "http/jolokia.0",
+					     "http/flink_taskmanager" };
 	for (size_t i = 0; i < sizeof whats / sizeof *whats; i++) {
 		bool found = false;
 		for (size_t k = 0; k < notes.n; k++)
@@ -147,7 +149,9 @@ static void two_sources(void **state)
 {
 	(void)state;
 	struct engine_evidence e = {
-		.cmdline = tight_read("tests/fixtures/engine/streams-jolokia.cmdline"), .n_pages = 2, .n_jolokia = 1,
+		.cmdline = tight_read("tests/fixtures/engine/streams-jolokia.cmdline"),
+		.n_pages = 2,
+		.n_jolokia = 1,
 	};
 	e.pages[0] = e.pages[1] = tight_read("tests/fixtures/engine/streams-jmx.prom");
 	e.jolokia[0] = tight_read("tests/fixtures/engine/streams-jolokia.json");
@@ -165,8 +169,9 @@ static void two_sources(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_taskmanager),      cmocka_unit_test(a_streams_application), cmocka_unit_test(a_windowed_store),
-		cmocka_unit_test(garbage_everywhere), cmocka_unit_test(nothing_at_all),        cmocka_unit_test(two_sources),
+		cmocka_unit_test(a_taskmanager),    cmocka_unit_test(a_streams_application),
+		cmocka_unit_test(a_windowed_store), cmocka_unit_test(garbage_everywhere),
+		cmocka_unit_test(nothing_at_all),   cmocka_unit_test(two_sources),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

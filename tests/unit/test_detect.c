@@ -11,7 +11,7 @@
 #include "support/tight.h"
 
 #define RUNNER "org.apache.flink.runtime.taskexecutor.TaskManagerRunner\0"
-#define PROM "org.apache.flink.metrics.prometheus.PrometheusReporterFactory"
+#define PROM   "org.apache.flink.metrics.prometheus.PrometheusReporterFactory"
 
 static void engines(void **state)
 {
@@ -21,18 +21,22 @@ static void engines(void **state)
 		enum engine kind;
 		const char *version;
 	} cases[] = {
-		{ STR("java\0-cp\0/a/flink-dist-1.20.4.jar:/b/x.jar\0" RUNNER), STR(""), ENGINE_FLINK_TASKMANAGER, "1.20.4" },
-		{ STR("java\0-classpath\0flink-dist_2.12-1.14.6.jar\0" RUNNER), STR(""), ENGINE_FLINK_TASKMANAGER, "1.14.6" },
+		{ STR("java\0-cp\0/a/flink-dist-1.20.4.jar:/b/x.jar\0" RUNNER), STR(""), ENGINE_FLINK_TASKMANAGER,
+		  "1.20.4" },
+		{ STR("java\0-classpath\0flink-dist_2.12-1.14.6.jar\0" RUNNER), STR(""), ENGINE_FLINK_TASKMANAGER,
+		  "1.14.6" },
 		{ STR("/usr/bin/java\0--class-path=lib/flink-runtime-2.3.0.jar\0org.apache.flink.kubernetes.taskmanager.KubernetesTaskExecutorRunner\0"),
 		  STR(""), ENGINE_FLINK_TASKMANAGER, "2.3.0" },
 		{ STR("java\0org.apache.flink.yarn.YarnTaskExecutorRunner"), STR(""), ENGINE_FLINK_TASKMANAGER, "" },
-		{ STR("java\0org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint\0"), STR(""), ENGINE_FLINK_JOBMANAGER, "" },
+		{ STR("java\0org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint\0"), STR(""),
+		  ENGINE_FLINK_JOBMANAGER, "" },
 		{ STR("java\0org.apache.flink.container.entrypoint.StandaloneApplicationClusterEntryPoint\0"), STR(""),
 		  ENGINE_FLINK_JOBMANAGER, "" },
 		{ STR("java\0com.evil.TaskManagerRunner\0"), STR(""), ENGINE_JVM, "" },
 		{ STR("java\0-cp\0kafka-streams-4.0.0.jar\0app.Main\0"), STR(""), ENGINE_KAFKA_STREAMS, "4.0.0" },
 		{ STR("java\0-jar\0/app/app.jar\0"), STR("/tmp/librocksdbjni123.so\n"), ENGINE_KAFKA_STREAMS, "" },
-		{ STR("java\0-cp\0flink-runtime-1.20.0.jar\0app.Main\0"), STR("/tmp/librocksdbjni123.so (deleted)\n"), ENGINE_JVM, "" },
+		{ STR("java\0-cp\0flink-runtime-1.20.0.jar\0app.Main\0"), STR("/tmp/librocksdbjni123.so (deleted)\n"),
+		  ENGINE_JVM, "" },
 		{ STR("java\0-jar\0/app/app.jar\0"), STR("/lib/libc.so.6\n"), ENGINE_JVM, "" },
 		{ STR("java\0-Xmx1g\0"), STR(""), ENGINE_UNKNOWN, "" },
 		{ STR("java"), STR(""), ENGINE_UNKNOWN, "" },
@@ -61,11 +65,16 @@ static void real_processes(void **state)
 		enum engine kind;
 		const char *version, *url;
 	} cases[] = {
-		{ "tests/fixtures/engine/flink120-tm.cmdline", ENGINE_FLINK_TASKMANAGER, "1.20.5", "http://127.0.0.1:9249/metrics" },
-		{ "tests/fixtures/engine/flink2-tm.cmdline", ENGINE_FLINK_TASKMANAGER, "2.3.0", "http://127.0.0.1:9249/metrics" },
-		{ "tests/fixtures/engine/flink120-jm.cmdline", ENGINE_FLINK_JOBMANAGER, "1.20.5", "http://127.0.0.1:9249/metrics" },
-		{ "tests/fixtures/engine/streams-jmx.cmdline", ENGINE_KAFKA_STREAMS, "4.4.0", "http://127.0.0.1:21280/metrics" },
-		{ "tests/fixtures/engine/streams-jolokia.cmdline", ENGINE_KAFKA_STREAMS, "4.4.0", "http://127.0.0.1:27995/jolokia" },
+		{ "tests/fixtures/engine/flink120-tm.cmdline", ENGINE_FLINK_TASKMANAGER, "1.20.5",
+		  "http://127.0.0.1:9249/metrics" },
+		{ "tests/fixtures/engine/flink2-tm.cmdline", ENGINE_FLINK_TASKMANAGER, "2.3.0",
+		  "http://127.0.0.1:9249/metrics" },
+		{ "tests/fixtures/engine/flink120-jm.cmdline", ENGINE_FLINK_JOBMANAGER, "1.20.5",
+		  "http://127.0.0.1:9249/metrics" },
+		{ "tests/fixtures/engine/streams-jmx.cmdline", ENGINE_KAFKA_STREAMS, "4.4.0",
+		  "http://127.0.0.1:21280/metrics" },
+		{ "tests/fixtures/engine/streams-jolokia.cmdline", ENGINE_KAFKA_STREAMS, "4.4.0",
+		  "http://127.0.0.1:27995/jolokia" },
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct str cmdline = tight_read(cases[i].file);
@@ -87,11 +96,16 @@ static void endpoints_of_agents(void **state)
 		struct str cmdline;
 		const char *url; /* NULL: none */
 	} cases[] = {
-		{ STR("java\0-javaagent:/x/jmx_prometheus_javaagent-1.0.1.jar=7071:/cfg.yml\0A\0"), "http://127.0.0.1:7071/metrics" },
-		{ STR("java\0-javaagent:jmx_prometheus_javaagent.jar=0.0.0.0:7071:/cfg.yml\0A\0"), "http://127.0.0.1:7071/metrics" },
-		{ STR("java\0-javaagent:jmx_prometheus_javaagent.jar=localhost:7071:/cfg.yml\0A\0"), "http://127.0.0.1:7071/metrics" },
-		{ STR("java\0-javaagent:jmx_prometheus_javaagent.jar=[::1]:7071:/cfg.yml\0A\0"), "http://[::1]:7071/metrics" },
-		{ STR("java\0-javaagent:jmx_prometheus_javaagent.jar=10.1.2.3:7071:/c\0A\0"), "http://10.1.2.3:7071/metrics" },
+		{ STR("java\0-javaagent:/x/jmx_prometheus_javaagent-1.0.1.jar=7071:/cfg.yml\0A\0"),
+		  "http://127.0.0.1:7071/metrics" },
+		{ STR("java\0-javaagent:jmx_prometheus_javaagent.jar=0.0.0.0:7071:/cfg.yml\0A\0"),
+		  "http://127.0.0.1:7071/metrics" },
+		{ STR("java\0-javaagent:jmx_prometheus_javaagent.jar=localhost:7071:/cfg.yml\0A\0"),
+		  "http://127.0.0.1:7071/metrics" },
+		{ STR("java\0-javaagent:jmx_prometheus_javaagent.jar=[::1]:7071:/cfg.yml\0A\0"),
+		  "http://[::1]:7071/metrics" },
+		{ STR("java\0-javaagent:jmx_prometheus_javaagent.jar=10.1.2.3:7071:/c\0A\0"),
+		  "http://10.1.2.3:7071/metrics" },
 		{ STR("java\0-javaagent:jmx_prometheus_javaagent.jar=7071\0A\0"), "http://127.0.0.1:7071/metrics" },
 		{ STR("java\0-javaagent:jmx_prometheus_javaagent.jar=a@b/c:7071:x\0A\0"), NULL },
 		{ STR("java\0-javaagent:jmx_prometheus_javaagent.jar=70710:/c\0A\0"), NULL },
@@ -100,13 +114,15 @@ static void endpoints_of_agents(void **state)
 		{ STR("java\0-javaagent:jmx_prometheus_javaagent.jar\0A\0"), NULL },
 		{ STR("java\0-javaagent:/x/other.jar=7071\0A\0"), NULL },
 		{ STR("java\0-javaagent:/x/jolokia-agent-jvm.jar\0A\0"), "http://127.0.0.1:8778/jolokia" },
-		{ STR("java\0-javaagent:jolokia.jar=port=9999,host=*,agentContext=/j/\0A\0"), "http://127.0.0.1:9999/j" },
+		{ STR("java\0-javaagent:jolokia.jar=port=9999,host=*,agentContext=/j/\0A\0"),
+		  "http://127.0.0.1:9999/j" },
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct str cmdline = tight_of(cases[i].cmdline);
 		struct detection d;
 		detect_engine(cmdline, STR(""), NULL, &d);
-		if (d.n_endpoints != (cases[i].url ? 1 : 0) || (cases[i].url && strcmp(d.endpoints[0].url, cases[i].url) != 0))
+		if (d.n_endpoints != (cases[i].url ? 1 : 0) ||
+		    (cases[i].url && strcmp(d.endpoints[0].url, cases[i].url) != 0))
 			fail_msg("case %zu: %s", i, d.endpoints[0].url);
 		assert_int_equal(d.no_endpoint[0] != '\0', !cases[i].url);
 		tight_free(cmdline);
@@ -118,9 +134,12 @@ static void endpoints_of_flink(void **state)
 	(void)state;
 	auto_flinkconf struct flinkconf conf = { 0 };
 	struct detection d;
-	assert_int_equal(flinkconf_parse(STR("metrics:\n  reporters: prom\n  reporter:\n    prom:\n      factory.class: " PROM "\n"
-					     "      port: 9250-9252\nstate.backend.type: forst\nrest.port: 8081\n"), FLINKCONF_YAML, "config.yaml",
-					 &conf, NULL), 0);
+	assert_int_equal(
+		flinkconf_parse(STR("metrics:\n  reporters: prom\n  reporter:\n    prom:\n      factory.class: " PROM
+				    "\n"
+				    "      port: 9250-9252\nstate.backend.type: forst\nrest.port: 8081\n"),
+				FLINKCONF_YAML, "config.yaml", &conf, NULL),
+		0);
 	detect_engine(STR("java\0" RUNNER "--configDir\0/opt/flink/conf\0"), STR(""), &conf, &d);
 	assert_int_equal(d.n_endpoints, 3);
 	assert_string_equal(d.endpoints[2].url, "http://127.0.0.1:9252/metrics");
@@ -129,11 +148,13 @@ static void endpoints_of_flink(void **state)
 	assert_string_equal(d.backend_where, "config.yaml:7");
 	assert_string_equal(d.conf_dir, "/opt/flink/conf");
 	/* The command line's port wins. REST is only a JobManager's. */
-	detect_engine(STR("java\0" RUNNER "-D\0metrics.reporter.prom.port=1234\0-Dstate.backend=rocksdb\0"), STR(""), &conf, &d);
+	detect_engine(STR("java\0" RUNNER "-D\0metrics.reporter.prom.port=1234\0-Dstate.backend=rocksdb\0"), STR(""),
+		      &conf, &d);
 	assert_int_equal(d.n_endpoints, 1);
 	assert_string_equal(d.endpoints[0].url, "http://127.0.0.1:1234/metrics");
 	assert_int_equal(d.backend, BACKEND_ROCKSDB);
-	detect_engine(STR("java\0org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint\0"), STR(""), &conf, &d);
+	detect_engine(STR("java\0org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint\0"), STR(""),
+		      &conf, &d);
 	assert_int_equal(d.n_endpoints, 4);
 	assert_int_equal(d.endpoints[3].kind, ENDPOINT_FLINK_REST);
 	assert_string_equal(d.endpoints[3].url, "http://127.0.0.1:8081");
@@ -143,8 +164,11 @@ static void endpoints_of_flink(void **state)
 	assert_string_equal(d.endpoints[0].where, "command line, default port");
 	assert_false(d.endpoints[0].guessed);
 	/* A configuration with another reporter, or none. */
-	assert_int_equal(flinkconf_parse(STR("metrics.reporter.d.factory.class: org.apache.flink.metrics.datadog.DatadogHttpReporterFactory\n"),
-					 FLINKCONF_YAML, "config.yaml", &conf, NULL), 0);
+	assert_int_equal(
+		flinkconf_parse(
+			STR("metrics.reporter.d.factory.class: org.apache.flink.metrics.datadog.DatadogHttpReporterFactory\n"),
+			FLINKCONF_YAML, "config.yaml", &conf, NULL),
+		0);
 	detect_engine(STR("java\0" RUNNER), STR(""), &conf, &d);
 	assert_int_equal(d.n_endpoints, 0);
 	assert_non_null(strstr(d.no_endpoint, "not Prometheus"));
@@ -158,8 +182,11 @@ static void many_ports(void **state)
 {
 	(void)state;
 	struct detection d;
-	detect_engine(STR("java\0" RUNNER "-Dmetrics.reporter.p.class=x.PrometheusReporter\0-Dmetrics.reporter.p.port=1-18446744073709551615,x,7-,"
-			  "99999\0"), STR(""), NULL, &d);
+	detect_engine(
+		STR("java\0" RUNNER
+		    "-Dmetrics.reporter.p.class=x.PrometheusReporter\0-Dmetrics.reporter.p.port=1-18446744073709551615,x,7-,"
+		    "99999\0"),
+		STR(""), NULL, &d);
 	assert_int_equal(d.n_endpoints, ENDPOINTS_MAX);
 }
 
@@ -180,8 +207,12 @@ static void every_prefix(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(engines),            cmocka_unit_test(real_processes), cmocka_unit_test(endpoints_of_agents),
-		cmocka_unit_test(endpoints_of_flink), cmocka_unit_test(many_ports),     cmocka_unit_test(every_prefix),
+		cmocka_unit_test(engines),
+		cmocka_unit_test(real_processes),
+		cmocka_unit_test(endpoints_of_agents),
+		cmocka_unit_test(endpoints_of_flink),
+		cmocka_unit_test(many_ports),
+		cmocka_unit_test(every_prefix),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

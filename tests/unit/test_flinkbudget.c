@@ -12,8 +12,9 @@
 #include "engine/rocksdb.h"
 #include "support/tight.h"
 
-#define TM "java\0-Xmx536870902\0-XX:MaxDirectMemorySize=268435458\0-XX:MaxMetaspaceSize=268435456\0-cp\0x.jar\0" \
-	   "org.apache.flink.runtime.taskexecutor.TaskManagerRunner\0--configDir\0/conf\0"
+#define TM                                                                                                     \
+	"java\0-Xmx536870902\0-XX:MaxDirectMemorySize=268435458\0-XX:MaxMetaspaceSize=268435456\0-cp\0x.jar\0" \
+	"org.apache.flink.runtime.taskexecutor.TaskManagerRunner\0--configDir\0/conf\0"
 
 static bool noted(const struct engine_notes *notes, const char *text)
 {
@@ -26,14 +27,15 @@ static bool noted(const struct engine_notes *notes, const char *text)
 static void real_taskmanagers(void **state)
 {
 	(void)state;
-	static const char *const files[] = { "tests/fixtures/engine/flink120-tm.cmdline", "tests/fixtures/engine/flink2-tm.cmdline" };
+	static const char *const files[] = { "tests/fixtures/engine/flink120-tm.cmdline",
+					     "tests/fixtures/engine/flink2-tm.cmdline" };
 	for (size_t i = 0; i < 2; i++) {
 		struct str cmdline = tight_read(files[i]);
 		struct flink_budget b;
 		static struct engine_notes notes;
 		memset(&notes, 0, sizeof notes);
 		flinkbudget_read(cmdline, NULL, ENGINE_FLINK_TASKMANAGER, &b, &notes);
-		/* Facts A.3, process 1728m. */
+		/* What Flink derives of process.size 1728m. */
 		assert_int_equal(b.framework_heap_bytes.bytes, 134217728);
 		assert_int_equal(b.task_heap_bytes.bytes, 402653174);
 		assert_int_equal(b.framework_off_heap_bytes.bytes, 134217728);
@@ -78,10 +80,12 @@ static void missing_and_wrong(void **state)
 	struct flink_budget b;
 	static struct engine_notes notes;
 	memset(&notes, 0, sizeof notes);
-	flinkbudget_read(STR(TM "-D\0taskmanager.memory.managed.size=1.5g\0-D\0taskmanager.memory.task.heap.size=-1\0"
-				"-D\0taskmanager.memory.network.min=64m\0-D\0taskmanager.memory.network.max=1g\0"
-				"-D\0taskmanager.numberOfTaskSlots=0\0-D\0taskmanager.memory.framework.heap.size=99999999999999999999b\0"),
-			 NULL, ENGINE_FLINK_TASKMANAGER, &b, &notes);
+	flinkbudget_read(
+		STR(TM
+		    "-D\0taskmanager.memory.managed.size=1.5g\0-D\0taskmanager.memory.task.heap.size=-1\0"
+		    "-D\0taskmanager.memory.network.min=64m\0-D\0taskmanager.memory.network.max=1g\0"
+		    "-D\0taskmanager.numberOfTaskSlots=0\0-D\0taskmanager.memory.framework.heap.size=99999999999999999999b\0"),
+		NULL, ENGINE_FLINK_TASKMANAGER, &b, &notes);
 	assert_false(qty_known(b.managed_bytes));
 	assert_false(qty_known(b.task_heap_bytes));
 	assert_false(qty_known(b.framework_heap_bytes));
@@ -104,11 +108,12 @@ static void later_wins_and_flags_are_checked(void **state)
 	struct flink_budget b;
 	static struct engine_notes notes;
 	memset(&notes, 0, sizeof notes);
-	flinkbudget_read(STR("java\0-Xmx1g\0-Xmx512m\0-Dtaskmanager.memory.managed.size=7b\0"
-			     "org.apache.flink.runtime.taskexecutor.TaskManagerRunner\0"
-			     "-D\0taskmanager.memory.managed.size=1b\0-Dtaskmanager.memory.managed.size=2b\0"
-			     "-D\0taskmanager.memory.framework.heap.size=128m\0-D\0taskmanager.memory.task.heap.size=128m"),
-			 NULL, ENGINE_FLINK_TASKMANAGER, &b, &notes);
+	flinkbudget_read(
+		STR("java\0-Xmx1g\0-Xmx512m\0-Dtaskmanager.memory.managed.size=7b\0"
+		    "org.apache.flink.runtime.taskexecutor.TaskManagerRunner\0"
+		    "-D\0taskmanager.memory.managed.size=1b\0-Dtaskmanager.memory.managed.size=2b\0"
+		    "-D\0taskmanager.memory.framework.heap.size=128m\0-D\0taskmanager.memory.task.heap.size=128m"),
+		NULL, ENGINE_FLINK_TASKMANAGER, &b, &notes);
 	/* The system property before the class is no Flink option. */
 	assert_int_equal(b.managed_bytes.bytes, 2);
 	assert_int_equal(b.heap_bytes.bytes, 256 << 20);
@@ -122,8 +127,12 @@ static void from_the_file(void **state)
 	struct flink_budget b;
 	struct str value;
 	char where[64];
-	assert_int_equal(flinkconf_parse(STR("taskmanager.memory.managed.size: 1 gb\ntaskmanager.memory.task.heap.size: <redacted>\n"
-					     "rest.port: 8081\n"), FLINKCONF_LEGACY, "flink-conf.yaml", &conf, NULL), 0);
+	assert_int_equal(
+		flinkconf_parse(
+			STR("taskmanager.memory.managed.size: 1 gb\ntaskmanager.memory.task.heap.size: <redacted>\n"
+			    "rest.port: 8081\n"),
+			FLINKCONF_LEGACY, "flink-conf.yaml", &conf, NULL),
+		0);
 	flinkbudget_read(STR(TM), &conf, ENGINE_FLINK_TASKMANAGER, &b, NULL);
 	assert_int_equal(b.managed_bytes.bytes, 1 << 30);
 	assert_false(qty_known(b.task_heap_bytes));
@@ -140,19 +149,24 @@ static void rocksdb_settings(void **state)
 	struct engine_state s = { .kind = ENGINE_FLINK_TASKMANAGER };
 	static struct engine_notes notes;
 	memset(&notes, 0, sizeof notes);
-	flink_settings_read(STR(TM "-D\0state.backend.rocksdb.memory.managed=false\0-D\0state.backend.rocksdb.memory.fixed-per-tm=1g\0"
-				   "-D\0state.backend.rocksdb.memory.write-buffer-ratio=0.25\0"), NULL, &s, &notes);
+	flink_settings_read(
+		STR(TM
+		    "-D\0state.backend.rocksdb.memory.managed=false\0-D\0state.backend.rocksdb.memory.fixed-per-tm=1g\0"
+		    "-D\0state.backend.rocksdb.memory.write-buffer-ratio=0.25\0"),
+		NULL, &s, &notes);
 	assert_int_equal(s.rocksdb_managed, TRISTATE_FALSE);
 	assert_int_equal(s.rocksdb_fixed_per_tm_bytes.bytes, 1 << 30);
 	assert_int_equal(s.write_buffer_ratio_bp, 2500);
 	static const struct {
 		const char *text;
 		uint32_t bp;
-	} ratios[] = { { "0.5", 5000 }, { "1", 10000 }, { "0.33333", 3333 }, { "1.5", 0 }, { "-0.5", 0 }, { "0", 0 }, { "0.", 0 }, { "NaN", 0 } };
+	} ratios[] = { { "0.5", 5000 }, { "1", 10000 }, { "0.33333", 3333 }, { "1.5", 0 },
+		       { "-0.5", 0 },   { "0", 0 },     { "0.", 0 },         { "NaN", 0 } };
 	for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++) {
 		auto_flinkconf struct flinkconf conf = { 0 };
 		char text[120];
-		(void)snprintf(text, sizeof text, "state.backend.rocksdb.memory.write-buffer-ratio: %s\n", ratios[i].text);
+		(void)snprintf(text, sizeof text, "state.backend.rocksdb.memory.write-buffer-ratio: %s\n",
+			       ratios[i].text);
 		assert_int_equal(flinkconf_parse(str_of(text), FLINKCONF_LEGACY, "f", &conf, NULL), 0);
 		flink_settings_read(STR(TM), &conf, &s, NULL);
 		assert_int_equal(s.write_buffer_ratio_bp, ratios[i].bp);
@@ -163,7 +177,7 @@ static void rocksdb_settings(void **state)
 	assert_int_equal(s.rocksdb_managed, TRISTATE_UNREAD);
 }
 
-/* Facts A.3 and B.2: figures of Flink's own tests and logs. */
+/* Figures of Flink's own tests and logs. */
 static void splits(void **state)
 {
 	(void)state;
@@ -172,12 +186,9 @@ static void splits(void **state)
 		uint32_t ratio_bp;
 		uint64_t cache, buffers;
 	} cases[] = {
-		{ 536870920, 5000, 447392433, 178956973 },
-		{ 1438814063, 5000, 1199011719, 479604687 },
-		{ 6335076856, 5000, 5279230713, 2111692285 },
-		{ 157286400, 8000, 115343360, 83886080 },
-		{ 161061276, 5000, 134217730, 53687092 },
-		{ 0, 5000, 0, 0 },
+		{ 536870920, 5000, 447392433, 178956973 },    { 1438814063, 5000, 1199011719, 479604687 },
+		{ 6335076856, 5000, 5279230713, 2111692285 }, { 157286400, 8000, 115343360, 83886080 },
+		{ 161061276, 5000, 134217730, 53687092 },     { 0, 5000, 0, 0 },
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct rocksdb_split split = rocksdb_split(cases[i].grant, cases[i].ratio_bp);
@@ -237,10 +248,14 @@ static void every_prefix(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(real_taskmanagers), cmocka_unit_test(real_jobmanager),
-		cmocka_unit_test(missing_and_wrong), cmocka_unit_test(later_wins_and_flags_are_checked),
-		cmocka_unit_test(from_the_file),     cmocka_unit_test(rocksdb_settings),
-		cmocka_unit_test(splits),            cmocka_unit_test(budgets),
+		cmocka_unit_test(real_taskmanagers),
+		cmocka_unit_test(real_jobmanager),
+		cmocka_unit_test(missing_and_wrong),
+		cmocka_unit_test(later_wins_and_flags_are_checked),
+		cmocka_unit_test(from_the_file),
+		cmocka_unit_test(rocksdb_settings),
+		cmocka_unit_test(splits),
+		cmocka_unit_test(budgets),
 		cmocka_unit_test(every_prefix),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,8 +40,9 @@ static void both_formats(void **state)
 	entry = flinkconf_find(&conf, "state.backend.type");
 	assert_true(entry && str_eq(entry->value, STR("rocksdb")));
 	flinkconf_done(&conf);
-	assert_int_equal(flinkconf_parse(STR("taskmanager:\n  memory:\n    process.size: 2g\nempty:\n"), FLINKCONF_YAML, "config.yaml", &conf,
-					 NULL), 0);
+	assert_int_equal(flinkconf_parse(STR("taskmanager:\n  memory:\n    process.size: 2g\nempty:\n"), FLINKCONF_YAML,
+					 "config.yaml", &conf, NULL),
+			 0);
 	entry = flinkconf_find(&conf, "taskmanager.memory.process.size");
 	assert_true(entry && str_eq(entry->value, STR("2g")) && entry->line == 3);
 	assert_null(flinkconf_find(&conf, "empty"));
@@ -58,7 +59,8 @@ static void what_is_public(void **state)
 		{ "taskmanager.memory.process.size", "1728m", true },
 		{ "taskmanager.memory.managed.consumer-weights", "OPERATOR:70,STATE_BACKEND:70", true },
 		{ "metrics.reporter.prom.port", "9250-9260", true },
-		{ "metrics.reporter.prom.factory.class", "org.apache.flink.metrics.prometheus.PrometheusReporterFactory", true },
+		{ "metrics.reporter.prom.factory.class",
+		  "org.apache.flink.metrics.prometheus.PrometheusReporterFactory", true },
 		{ "state.backend.rocksdb.memory.managed", "true", true },
 		{ "rest.port", "8081", true },
 		{ "taskmanager.memory.", "x", false },
@@ -126,8 +128,10 @@ static void redacts_flow_style(void **state)
 	(void)state;
 	auto_buf struct buf out = { .cap = 65536 };
 	auto_flinkconf struct flinkconf conf = { 0 };
-	assert_int_equal(flinkconf_redact(STR("{rest: {port: 8081, address: CANARY},\n taskmanager.memory.process.size: 1g}\n"), FLINKCONF_YAML,
-					  "config.yaml", &out, NULL), 0);
+	assert_int_equal(
+		flinkconf_redact(STR("{rest: {port: 8081, address: CANARY},\n taskmanager.memory.process.size: 1g}\n"),
+				 FLINKCONF_YAML, "config.yaml", &out, NULL),
+		0);
 	assert_null(strstr(out.ptr, "CANARY"));
 	assert_int_equal(flinkconf_parse(buf_str(&out), FLINKCONF_YAML, "config.yaml", &conf, NULL), 0);
 	assert_int_equal(conf.n, 3);
@@ -145,7 +149,9 @@ static void redacts_legacy(void **state)
 					      "s3.secret-key: CANARY\n"
 					      "state.backend: rocksdb # CANARY\n"
 					      "CANARY: CANARY\n"
-					      "rest.port: 8081"), FLINKCONF_LEGACY, "flink-conf.yaml", &out, NULL), 0);
+					      "rest.port: 8081"),
+					  FLINKCONF_LEGACY, "flink-conf.yaml", &out, NULL),
+			 0);
 	assert_null(strstr(out.ptr, "CANARY"));
 	assert_int_equal(flinkconf_parse(buf_str(&out), FLINKCONF_LEGACY, "flink-conf.yaml", &conf, NULL), 0);
 	assert_int_equal(conf.n, 3);
@@ -180,7 +186,9 @@ static void prefix(struct str text)
 		auto_buf struct buf out = { .cap = 1 << 20 };
 		auto_flinkconf struct flinkconf conf = { 0 };
 		if (flinkconf_redact(text, (enum flinkconf_format)format, "f", &out, NULL) == 0)
-			assert_int_equal(flinkconf_parse(buf_str(&out), (enum flinkconf_format)format, "f", &conf, NULL), 0);
+			assert_int_equal(flinkconf_parse(buf_str(&out), (enum flinkconf_format)format, "f", &conf,
+							 NULL),
+					 0);
 		assert_true(!out.ptr || !strstr(out.ptr, "CANAR"));
 	}
 }

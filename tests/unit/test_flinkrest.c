@@ -9,10 +9,11 @@
 #include "engine/flinkrest.h"
 #include "support/tight.h"
 
-static const char list[] = "{\"taskmanagers\":["
-			   "{\"id\":\"10.0.0.1:41000-aaa111\",\"path\":\"pekko.tcp://flink@10.0.0.1:41000/user/rpc/taskmanager_0\",\"dataPort\":1},"
-			   "{\"id\":\"10.0.0.2:41000-bbb222\",\"path\":\"akka.tcp://flink@10.0.0.2:41000/user/rpc/taskmanager_0\",\"dataPort\":1},"
-			   "{\"id\":\"10.0.0.2:42000-ccc333\",\"path\":\"akka.tcp://flink@10.0.0.2:42000/user/rpc/taskmanager_0\",\"dataPort\":2}]}";
+static const char list[] =
+	"{\"taskmanagers\":["
+	"{\"id\":\"10.0.0.1:41000-aaa111\",\"path\":\"pekko.tcp://flink@10.0.0.1:41000/user/rpc/taskmanager_0\",\"dataPort\":1},"
+	"{\"id\":\"10.0.0.2:41000-bbb222\",\"path\":\"akka.tcp://flink@10.0.0.2:41000/user/rpc/taskmanager_0\",\"dataPort\":1},"
+	"{\"id\":\"10.0.0.2:42000-ccc333\",\"path\":\"akka.tcp://flink@10.0.0.2:42000/user/rpc/taskmanager_0\",\"dataPort\":2}]}";
 
 static void finds_itself(void **state)
 {
@@ -65,7 +66,8 @@ static void paths(void **state)
 static void fills_what_is_unknown(void **state)
 {
 	(void)state;
-	static const char *const files[] = { "tests/fixtures/engine/flink120-tm.json", "tests/fixtures/engine/flink2-tm.json" };
+	static const char *const files[] = { "tests/fixtures/engine/flink120-tm.json",
+					     "tests/fixtures/engine/flink2-tm.json" };
 	for (size_t i = 0; i < 2; i++) {
 		struct str text = tight_read(files[i]);
 		struct engine_state s = { .kind = ENGINE_FLINK_TASKMANAGER };
@@ -90,9 +92,14 @@ static void local_runs_and_garbage(void **state)
 {
 	(void)state;
 	struct engine_state s = { .kind = ENGINE_FLINK_TASKMANAGER };
-	assert_int_equal(flinkrest_read(STR("{\"id\":\"a\",\"slotsNumber\":-1,\"memoryConfiguration\":{\"taskHeap\":null,\"managedMemory\":-5,"
-					    "\"networkMemory\":1.5},\"metrics\":{\"heapUsed\":\"7\"}}"), &s, NULL, NULL), 0);
-	assert_false(qty_known(s.flink.task_heap_bytes) || qty_known(s.flink.managed_bytes) || qty_known(s.flink.network_bytes));
+	assert_int_equal(
+		flinkrest_read(
+			STR("{\"id\":\"a\",\"slotsNumber\":-1,\"memoryConfiguration\":{\"taskHeap\":null,\"managedMemory\":-5,"
+			    "\"networkMemory\":1.5},\"metrics\":{\"heapUsed\":\"7\"}}"),
+			&s, NULL, NULL),
+		0);
+	assert_false(qty_known(s.flink.task_heap_bytes) || qty_known(s.flink.managed_bytes) ||
+		     qty_known(s.flink.network_bytes));
 	assert_false(s.flink.n_slots.known);
 	assert_false(qty_known(s.gauges.heap_used_bytes));
 	assert_true(flinkrest_read(STR("{}"), &s, NULL, NULL) < 0);
@@ -117,21 +124,30 @@ static void reduces(void **state)
 {
 	(void)state;
 	auto_buf struct buf out = { .cap = 65536 }, again = { .cap = 65536 };
-	assert_int_equal(flinkrest_reduce(STR("{\"id\":\"tm-1\",\"path\":\"pekko.tcp://flink@h:1/x\",\"slotsNumber\":2,\"secret\":\"CANARY\","
-					      "\"memoryConfiguration\":{\"taskHeap\":5,\"CANARY\":1,\"managedMemory\":\"CANARY\"},"
-					      "\"metrics\":{\"heapUsed\":7,\"garbageCollectors\":[{\"name\":\"CANARY\"}]},"
-					      "\"allocatedSlots\":[{\"jobId\":\"CANARY\"}]}"), &out, NULL), 0);
-	assert_string_equal(out.ptr, "{\"id\":\"tm-1\",\"path\":\"pekko.tcp://flink@h:1/x\",\"slotsNumber\":2,"
-				     "\"memoryConfiguration\":{\"taskHeap\":5,\"managedMemory\":null},\"metrics\":{\"heapUsed\":7}}");
+	assert_int_equal(
+		flinkrest_reduce(
+			STR("{\"id\":\"tm-1\",\"path\":\"pekko.tcp://flink@h:1/x\",\"slotsNumber\":2,\"secret\":\"CANARY\","
+			    "\"memoryConfiguration\":{\"taskHeap\":5,\"CANARY\":1,\"managedMemory\":\"CANARY\"},"
+			    "\"metrics\":{\"heapUsed\":7,\"garbageCollectors\":[{\"name\":\"CANARY\"}]},"
+			    "\"allocatedSlots\":[{\"jobId\":\"CANARY\"}]}"),
+			&out, NULL),
+		0);
+	assert_string_equal(
+		out.ptr,
+		"{\"id\":\"tm-1\",\"path\":\"pekko.tcp://flink@h:1/x\",\"slotsNumber\":2,"
+		"\"memoryConfiguration\":{\"taskHeap\":5,\"managedMemory\":null},\"metrics\":{\"heapUsed\":7}}");
 	assert_int_equal(flinkrest_reduce(buf_str(&out), &again, NULL), 0);
 	assert_string_equal(out.ptr, again.ptr);
 	buf_clear(&out);
-	assert_int_equal(flinkrest_reduce(STR("{\"flink-version\":\"2.3.0\",\"flink-revision\":\"CANARY\"}"), &out, NULL), 0);
+	assert_int_equal(flinkrest_reduce(STR("{\"flink-version\":\"2.3.0\",\"flink-revision\":\"CANARY\"}"), &out,
+					  NULL),
+			 0);
 	assert_string_equal(out.ptr, "{\"flink-version\":\"2.3.0\"}");
 	buf_clear(&out);
 	assert_int_equal(flinkrest_reduce(str_of(list), &out, NULL), 0);
 	char id[FLINKREST_ID_CAP];
-	assert_int_equal(flinkrest_find(buf_str(&out), &(struct flinkrest_self){ .host = STR("10.0.0.1") }, id, NULL), 0);
+	assert_int_equal(flinkrest_find(buf_str(&out), &(struct flinkrest_self){ .host = STR("10.0.0.1") }, id, NULL),
+			 0);
 	buf_clear(&out);
 	assert_true(flinkrest_reduce(STR("{\"errors\":[\"CANARY\"]}"), &out, NULL) < 0);
 	assert_int_equal(out.len, 0);
@@ -156,8 +172,12 @@ static void every_prefix(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(finds_itself), cmocka_unit_test(paths),   cmocka_unit_test(fills_what_is_unknown),
-		cmocka_unit_test(local_runs_and_garbage), cmocka_unit_test(versions), cmocka_unit_test(reduces),
+		cmocka_unit_test(finds_itself),
+		cmocka_unit_test(paths),
+		cmocka_unit_test(fills_what_is_unknown),
+		cmocka_unit_test(local_runs_and_garbage),
+		cmocka_unit_test(versions),
+		cmocka_unit_test(reduces),
 		cmocka_unit_test(every_prefix),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,12 +22,12 @@
 
 /* What the peer does after it has read the request. */
 enum act {
-	ACT_TEXT,   /* sends `text`, closes */
-	ACT_HANG,   /* sends `text`, then nothing */
-	ACT_FLOOD,  /* sends `text`, then bytes for as long as they are taken */
-	ACT_DRIP,   /* sends `text`, then a byte every 20 ms */
-	ACT_CLOSE,  /* closes without an answer */
-	ACT_ECHO,   /* answers with the request itself */
+	ACT_TEXT,  /* sends `text`, closes */
+	ACT_HANG,  /* sends `text`, then nothing */
+	ACT_FLOOD, /* sends `text`, then bytes for as long as they are taken */
+	ACT_DRIP,  /* sends `text`, then a byte every 20 ms */
+	ACT_CLOSE, /* closes without an answer */
+	ACT_ECHO,  /* answers with the request itself */
 };
 
 struct peer {
@@ -127,31 +127,42 @@ static void answers(void **state)
 	} cases[] = {
 		{ ACT_TEXT, OK_HEAD "Content-Length: 4\r\n\r\na 1\n", HTTP_WANT_METRICS, ERR_NONE, "a 1\n" },
 		{ ACT_TEXT, OK_HEAD "\r\na 1\n", HTTP_WANT_METRICS, ERR_NONE, "a 1\n" },
-		{ ACT_TEXT, OK_HEAD "Transfer-Encoding: chunked\r\n\r\n2\r\na \r\n2\r\n1\n\r\n0\r\n\r\n", HTTP_WANT_METRICS, ERR_NONE, "a 1\n" },
+		{ ACT_TEXT, OK_HEAD "Transfer-Encoding: chunked\r\n\r\n2\r\na \r\n2\r\n1\n\r\n0\r\n\r\n",
+		  HTTP_WANT_METRICS, ERR_NONE, "a 1\n" },
 		{ ACT_TEXT, OK_HEAD "Content-Length: 0\r\n\r\n", HTTP_WANT_METRICS, ERR_NONE, "" },
 		{ ACT_TEXT, OK_HEAD "Content-Length: 2\r\n\r\n{}", HTTP_WANT_JSON, ERR_NONE, "{}" },
 		{ ACT_TEXT, OK_HEAD "Content-Length: 2\r\n\r\n{}", HTTP_WANT_METRICS, ERR_MALFORMED, "answers JSON" },
-		{ ACT_TEXT, "HTTP/1.1 200 OK\r\nContent-Type: text/HTML; charset=x\r\n\r\nhello", HTTP_WANT_METRICS, ERR_MALFORMED, "HTML" },
+		{ ACT_TEXT, "HTTP/1.1 200 OK\r\nContent-Type: text/HTML; charset=x\r\n\r\nhello", HTTP_WANT_METRICS,
+		  ERR_MALFORMED, "HTML" },
 		{ ACT_TEXT, OK_HEAD "\r\n  <!DOCTYPE html>", HTTP_WANT_JSON, ERR_MALFORMED, "HTML" },
 		{ ACT_TEXT, OK_HEAD "\r\n<html>", HTTP_WANT_ANY, ERR_NONE, "<html>" },
-		{ ACT_TEXT, OK_HEAD "Content-Length: 9\r\n\r\na 1\n", HTTP_WANT_METRICS, ERR_MALFORMED, "before the length it announced" },
+		{ ACT_TEXT, OK_HEAD "Content-Length: 9\r\n\r\na 1\n", HTTP_WANT_METRICS, ERR_MALFORMED,
+		  "before the length it announced" },
 		{ ACT_TEXT, OK_HEAD "Transfer-Encoding: chunked\r\n\r\n9\r\na", HTTP_WANT_METRICS, ERR_MALFORMED, "" },
 		{ ACT_TEXT, OK_HEAD "Transfer-Encoding: chunked\r\n\r\nzz\r\na", HTTP_WANT_METRICS, ERR_IO, "" },
-		{ ACT_TEXT, "HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\n\r\n", HTTP_WANT_METRICS, ERR_UNSUPPORTED, "redirect" },
-		{ ACT_TEXT, "HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n<html>", HTTP_WANT_METRICS, ERR_UNSUPPORTED, "404" },
-		{ ACT_TEXT, "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=x\r\n\r\n", HTTP_WANT_METRICS, ERR_DENIED, "credentials" },
+		{ ACT_TEXT, "HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\n\r\n", HTTP_WANT_METRICS,
+		  ERR_UNSUPPORTED, "redirect" },
+		{ ACT_TEXT, "HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n<html>", HTTP_WANT_METRICS,
+		  ERR_UNSUPPORTED, "404" },
+		{ ACT_TEXT, "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=x\r\n\r\n", HTTP_WANT_METRICS, ERR_DENIED,
+		  "credentials" },
 		{ ACT_TEXT, "HTTP/1.1 503 No\r\n\r\n", HTTP_WANT_METRICS, ERR_UNSUPPORTED, "503" },
 		{ ACT_TEXT, "SSH-2.0-OpenSSH\r\n", HTTP_WANT_METRICS, ERR_MALFORMED, "does not speak HTTP" },
 		{ ACT_CLOSE, "", HTTP_WANT_METRICS, ERR_MALFORMED, "does not speak HTTP" },
 		{ ACT_FLOOD, OK_HEAD "\r\n", HTTP_WANT_METRICS, ERR_LIMIT, "more than 100000 bytes" },
-		{ ACT_FLOOD, OK_HEAD "Content-Length: 104857600\r\n\r\n", HTTP_WANT_METRICS, ERR_LIMIT, "more than 100000 bytes" },
+		{ ACT_FLOOD, OK_HEAD "Content-Length: 104857600\r\n\r\n", HTTP_WANT_METRICS, ERR_LIMIT,
+		  "more than 100000 bytes" },
 		{ ACT_FLOOD, "HTTP/1.1 500 No\r\n\r\n", HTTP_WANT_METRICS, ERR_UNSUPPORTED, "500" },
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct peer peer = peer_start(cases[i].act, cases[i].text);
 		auto_buf struct buf body = { .cap = 1 << 20 };
 		struct http_request request = {
-			.url = peer.url, .discovered = true, .want = cases[i].want, .cap = 100000, .timeout_ms = 5000,
+			.url = peer.url,
+			.discovered = true,
+			.want = cases[i].want,
+			.cap = 100000,
+			.timeout_ms = 5000,
 		};
 		struct http_meta meta = { .status = 77 };
 		struct err err = { 0 };
@@ -340,8 +351,12 @@ static int done(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(urls),           cmocka_unit_test(answers),             cmocka_unit_test(deadlines),
-		cmocka_unit_test(nobody_listens), cmocka_unit_test(no_proxy_no_secrets), cmocka_unit_test(a_sink_stops_it),
+		cmocka_unit_test(urls),
+		cmocka_unit_test(answers),
+		cmocka_unit_test(deadlines),
+		cmocka_unit_test(nobody_listens),
+		cmocka_unit_test(no_proxy_no_secrets),
+		cmocka_unit_test(a_sink_stops_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, done);
 }

@@ -139,9 +139,10 @@ static void names_of_beans(void **state)
 {
 	(void)state;
 	/* Quoted values, any order of keys, keys we do not know; NaN and null are unread; a store twice is ambiguous. */
-	struct str text = STR("{\"request\":{\"mbean\":\"kafka.streams:*\"},\"value\":{"
-			      "\"kafka.streams:task-id=0_0,x=y,rocksdb-window-state-id=\\\"a,b=\\\\\\\"c\\\",type=stream-state-metrics,thread-id=t\":"
-			      "{\"size-all-mem-tables\":5.0,\"block-cache-usage\":null,\"estimate-table-readers-mem\":\"NaN\"}},\"status\":200}");
+	struct str text = STR(
+		"{\"request\":{\"mbean\":\"kafka.streams:*\"},\"value\":{"
+		"\"kafka.streams:task-id=0_0,x=y,rocksdb-window-state-id=\\\"a,b=\\\\\\\"c\\\",type=stream-state-metrics,thread-id=t\":"
+		"{\"size-all-mem-tables\":5.0,\"block-cache-usage\":null,\"estimate-table-readers-mem\":\"NaN\"}},\"status\":200}");
 	struct engine_state s = read_answers(&text, 1);
 	assert_int_equal(s.rocksdb.memtables_bytes.bytes, 5);
 	assert_false(qty_known(s.rocksdb.cache_usage_bytes));
@@ -174,9 +175,12 @@ static void every_prefix(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_real_bounded_application), cmocka_unit_test(jvm_beans_whole_and_reduced),
-		cmocka_unit_test(reduces_secrets_away),       cmocka_unit_test(statuses_and_garbage),
-		cmocka_unit_test(names_of_beans),             cmocka_unit_test(every_prefix),
+		cmocka_unit_test(a_real_bounded_application),
+		cmocka_unit_test(jvm_beans_whole_and_reduced),
+		cmocka_unit_test(reduces_secrets_away),
+		cmocka_unit_test(statuses_and_garbage),
+		cmocka_unit_test(names_of_beans),
+		cmocka_unit_test(every_prefix),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,8 @@
 static void reads(void **state)
 {
 	(void)state;
-	struct str text = tight_of(STR("{\"z\":1,\"a\":{\"b\":[1,2.0,-3,1.5,true,null,\"\\u00e9x\"]},\"big\":9223372036854775807,\"real\":1.8e19}"));
+	struct str text = tight_of(STR(
+		"{\"z\":1,\"a\":{\"b\":[1,2.0,-3,1.5,true,null,\"\\u00e9x\"]},\"big\":9223372036854775807,\"real\":1.8e19}"));
 	auto_js struct js *root = NULL;
 	uint64_t u64;
 	int64_t i64;
@@ -137,8 +138,10 @@ static void writes(void **state)
 	js_out_array_end(&out);
 	js_out_object_end(&out);
 	assert_int_equal(js_out_end(&out, NULL), 0);
-	assert_string_equal(buf.ptr, "{\"z\":18446744073709551615,\"a\":[-9223372036854775808,false,null,null,"
-				     "\"q\\\"\\\\\\n\\t\\u0001\\u001b[0m\\u007f\\u009b\\ufffd\xc3\xa9\",{},1.25,1.34E8,null,null]}");
+	assert_string_equal(
+		buf.ptr,
+		"{\"z\":18446744073709551615,\"a\":[-9223372036854775808,false,null,null,"
+		"\"q\\\"\\\\\\n\\t\\u0001\\u001b[0m\\u007f\\u009b\\ufffd\xc3\xa9\",{},1.25,1.34E8,null,null]}");
 	struct js *root;
 	assert_true(js_parse(buf_str(&buf), 4096, &root, NULL) < 0 || (js_free(root), true));
 }
@@ -204,8 +207,13 @@ static void misuse_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads),  cmocka_unit_test(refuses),      cmocka_unit_test(messages_hold_no_text), cmocka_unit_test(caps),
-		cmocka_unit_test(writes), cmocka_unit_test(writes_lines), cmocka_unit_test(misuse_is_an_error),
+		cmocka_unit_test(reads),
+		cmocka_unit_test(refuses),
+		cmocka_unit_test(messages_hold_no_text),
+		cmocka_unit_test(caps),
+		cmocka_unit_test(writes),
+		cmocka_unit_test(writes_lines),
+		cmocka_unit_test(misuse_is_an_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

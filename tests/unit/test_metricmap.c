@@ -119,10 +119,12 @@ static void real_streams(void **state)
 static void families_are_kept_apart(void **state)
 {
 	(void)state;
-	struct engine_state s = read_text("jvm_memory_used_bytes{area=\"heap\"} 10\njava_lang_Memory_HeapMemoryUsage_used 11\n"
-					  "jvm_memory_pool_used_bytes{pool=\"CodeHeap 'a'\"} 1\njvm_memory_pool_used_bytes{pool=\"CodeHeap 'b'\"} 2\n"
-					  "java_lang_CodeHeap_a_Usage_used{type=\"MemoryPool\"} 1\n"
-					  "java_lang_CodeHeap_b_Usage_used{type=\"MemoryPool\"} 2\n", &streams);
+	struct engine_state s = read_text(
+		"jvm_memory_used_bytes{area=\"heap\"} 10\njava_lang_Memory_HeapMemoryUsage_used 11\n"
+		"jvm_memory_pool_used_bytes{pool=\"CodeHeap 'a'\"} 1\njvm_memory_pool_used_bytes{pool=\"CodeHeap 'b'\"} 2\n"
+		"java_lang_CodeHeap_a_Usage_used{type=\"MemoryPool\"} 1\n"
+		"java_lang_CodeHeap_b_Usage_used{type=\"MemoryPool\"} 2\n",
+		&streams);
 	assert_int_equal(s.gauges.heap_used_bytes.bytes, 10);
 	assert_int_equal(s.gauges.code_cache_used_bytes.bytes, 3);
 	assert_int_equal(s.gauges.code_cache_used_bytes.state, QTY_DERIVED);
@@ -132,12 +134,14 @@ static void other_agents(void **state)
 {
 	(void)state;
 	/* Micrometer: a series a pool. */
-	struct engine_state s = read_text("jvm_memory_used_bytes{area=\"heap\",id=\"G1 Eden Space\",} 1.0E6\n"
-					  "jvm_memory_used_bytes{area=\"heap\",id=\"G1 Old Gen\",} 2.0E6\n"
-					  "jvm_memory_max_bytes{area=\"heap\",id=\"G1 Old Gen\",} 9\n"
-					  "jvm_memory_used_bytes{area=\"nonheap\",id=\"Metaspace\",} 77\n"
-					  "jvm_memory_used_bytes{area=\"nonheap\",id=\"CodeHeap 'non-nmethods'\",} 5\n"
-					  "jvm_buffer_memory_used_bytes{id=\"direct\",} 4\njvm_threads_live_threads 12\n", &streams);
+	struct engine_state s =
+		read_text("jvm_memory_used_bytes{area=\"heap\",id=\"G1 Eden Space\",} 1.0E6\n"
+			  "jvm_memory_used_bytes{area=\"heap\",id=\"G1 Old Gen\",} 2.0E6\n"
+			  "jvm_memory_max_bytes{area=\"heap\",id=\"G1 Old Gen\",} 9\n"
+			  "jvm_memory_used_bytes{area=\"nonheap\",id=\"Metaspace\",} 77\n"
+			  "jvm_memory_used_bytes{area=\"nonheap\",id=\"CodeHeap 'non-nmethods'\",} 5\n"
+			  "jvm_buffer_memory_used_bytes{id=\"direct\",} 4\njvm_threads_live_threads 12\n",
+			  &streams);
 	assert_int_equal(s.gauges.heap_used_bytes.bytes, 3000000);
 	assert_false(qty_known(s.gauges.heap_max_bytes));
 	assert_int_equal(s.gauges.metaspace_used_bytes.bytes, 77);
@@ -146,7 +150,8 @@ static void other_agents(void **state)
 	assert_int_equal(s.gauges.threads.n, 12);
 	/* simpleclient's names, and jmx_exporter with lowercaseOutputName. */
 	s = read_text("jvm_memory_bytes_used{area=\"heap\",} 6\njvm_memory_pool_bytes_used{pool=\"Metaspace\",} 7\n"
-		      "java_nio_bufferpool_memoryused{name=\"direct\",} 8\njava_lang_threading_threadcount 9\n", &streams);
+		      "java_nio_bufferpool_memoryused{name=\"direct\",} 8\njava_lang_threading_threadcount 9\n",
+		      &streams);
 	assert_int_equal(s.gauges.heap_used_bytes.bytes, 6);
 	assert_int_equal(s.gauges.metaspace_used_bytes.bytes, 7);
 	assert_int_equal(s.gauges.direct_used_bytes.bytes, 8);
@@ -159,9 +164,11 @@ static void no_number_is_unread(void **state)
 	static const char *const values[] = { "NaN", "+Inf", "-1", "-1.0", "0.5", "1e30", "-9.223372036854775808E18" };
 	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
 		char page[400];
-		(void)snprintf(page, sizeof page, "flink_taskmanager_Status_JVM_Memory_Heap_Max{tm_id=\"a\",} %s\n"
-						  RDB "s_rocksdb_size_all_mem_tables{subtask_index=\"0\"} %s\n"
-						  RDB "t_rocksdb_size_all_mem_tables{subtask_index=\"0\"} 5\n", values[i], values[i]);
+		(void)snprintf(page, sizeof page,
+			       "flink_taskmanager_Status_JVM_Memory_Heap_Max{tm_id=\"a\",} %s\n" RDB
+			       "s_rocksdb_size_all_mem_tables{subtask_index=\"0\"} %s\n" RDB
+			       "t_rocksdb_size_all_mem_tables{subtask_index=\"0\"} 5\n",
+			       values[i], values[i]);
 		struct engine_state s = read_text(page, &taskmanager);
 		assert_false(qty_known(s.gauges.heap_max_bytes));
 		assert_false(qty_known(s.rocksdb.memtables_bytes));
@@ -178,8 +185,9 @@ static void duplicates(void **state)
 	assert_false(s.gauges.threads.known);
 	assert_true(noted("more than once"));
 	/* Two TaskManagers on one page: neither's. */
-	s = read_text("flink_taskmanager_Status_JVM_Threads_Count{tm_id=\"a\"} 5\nflink_taskmanager_Status_JVM_Threads_Count{tm_id=\"b\"} 6\n",
-		      &taskmanager);
+	s = read_text(
+		"flink_taskmanager_Status_JVM_Threads_Count{tm_id=\"a\"} 5\nflink_taskmanager_Status_JVM_Threads_Count{tm_id=\"b\"} 6\n",
+		&taskmanager);
 	assert_false(s.gauges.threads.known);
 	/* The same store twice, the labels that told them apart being gone. */
 	s = read_text(RDB "s_rocksdb_size_all_mem_tables 5\n" RDB "s_rocksdb_size_all_mem_tables 6\n", &taskmanager);
@@ -198,26 +206,33 @@ static void slots_and_caches(void **state)
 		bool certain;
 	} cases[] = {
 		/* One vertex, two subtasks: two caches, each state of a slot reporting the whole. */
-		{ RDB "a_rocksdb_block_cache_usage{task_id=\"v\",subtask_index=\"0\"} 100\n"
-		  RDB "b_rocksdb_block_cache_usage{task_id=\"v\",subtask_index=\"0\"} 101\n"
-		  RDB "a_rocksdb_block_cache_usage{task_id=\"v\",subtask_index=\"1\"} 200\n", 4, 2, 301, 301, true },
+		{ RDB "a_rocksdb_block_cache_usage{task_id=\"v\",subtask_index=\"0\"} 100\n" RDB
+		      "b_rocksdb_block_cache_usage{task_id=\"v\",subtask_index=\"0\"} 101\n" RDB
+		      "a_rocksdb_block_cache_usage{task_id=\"v\",subtask_index=\"1\"} 200\n",
+		  4, 2, 301, 301, true },
 		/* Two vertices, the same index, one slot. */
-		{ RDB "a_rocksdb_block_cache_usage{task_id=\"v\",subtask_index=\"3\"} 100\n"
-		  RDB "a_rocksdb_block_cache_usage{task_id=\"w\",subtask_index=\"3\"} 99\n", 1, 1, 100, 100, true },
+		{ RDB "a_rocksdb_block_cache_usage{task_id=\"v\",subtask_index=\"3\"} 100\n" RDB
+		      "a_rocksdb_block_cache_usage{task_id=\"w\",subtask_index=\"3\"} 99\n",
+		  1, 1, 100, 100, true },
 		/* Two vertices, different indices, two slots: perhaps one cache, perhaps two. */
-		{ RDB "a_rocksdb_block_cache_usage{task_id=\"v\",subtask_index=\"0\"} 100\n"
-		  RDB "a_rocksdb_block_cache_usage{task_id=\"w\",subtask_index=\"1\"} 90\n", 2, 2, 190, 100, false },
+		{ RDB "a_rocksdb_block_cache_usage{task_id=\"v\",subtask_index=\"0\"} 100\n" RDB
+		      "a_rocksdb_block_cache_usage{task_id=\"w\",subtask_index=\"1\"} 90\n",
+		  2, 2, 190, 100, false },
 		/* Two vertices, the same index, two slots: one by default. */
-		{ RDB "a_rocksdb_block_cache_usage{task_id=\"v\",subtask_index=\"0\"} 100\n"
-		  RDB "a_rocksdb_block_cache_usage{task_id=\"w\",subtask_index=\"0\"} 90\n", 2, 1, 100, 100, false },
+		{ RDB "a_rocksdb_block_cache_usage{task_id=\"v\",subtask_index=\"0\"} 100\n" RDB
+		      "a_rocksdb_block_cache_usage{task_id=\"w\",subtask_index=\"0\"} 90\n",
+		  2, 1, 100, 100, false },
 		/* No label at all. */
-		{ RDB "a_rocksdb_block_cache_usage 100\n" RDB "b_rocksdb_block_cache_usage 100\n", 4, 1, 100, 100, false },
+		{ RDB "a_rocksdb_block_cache_usage 100\n" RDB "b_rocksdb_block_cache_usage 100\n", 4, 1, 100, 100,
+		  false },
 		/* A restart: the attempt differs, the slot's cache does not count twice. */
-		{ RDB "a_rocksdb_block_cache_usage{task_id=\"v\",subtask_index=\"0\",task_attempt_num=\"0\"} 100\n"
-		  RDB "a_rocksdb_block_cache_usage{task_id=\"v\",subtask_index=\"0\",task_attempt_num=\"1\"} 50\n", 1, 1, 100, 100, true },
+		{ RDB "a_rocksdb_block_cache_usage{task_id=\"v\",subtask_index=\"0\",task_attempt_num=\"0\"} 100\n" RDB
+		      "a_rocksdb_block_cache_usage{task_id=\"v\",subtask_index=\"0\",task_attempt_num=\"1\"} 50\n",
+		  1, 1, 100, 100, true },
 		/* column-family-as-variable. */
-		{ RDB "column_family_rocksdb_block_cache_usage{column_family=\"x\",subtask_index=\"0\"} 7\n"
-		  RDB "column_family_rocksdb_block_cache_usage{column_family=\"y\",subtask_index=\"0\"} 8\n", 1, 1, 8, 8, true },
+		{ RDB "column_family_rocksdb_block_cache_usage{column_family=\"x\",subtask_index=\"0\"} 7\n" RDB
+		      "column_family_rocksdb_block_cache_usage{column_family=\"y\",subtask_index=\"0\"} 8\n",
+		  1, 1, 8, 8, true },
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct engine_state known = taskmanager;
@@ -226,8 +241,9 @@ static void slots_and_caches(void **state)
 		const struct rocksdb_claim *c = &s.rocksdb;
 		if (c->n_caches.n != cases[i].caches || c->cache_usage_bytes.bytes != cases[i].usage ||
 		    c->cache_usage_low_bytes.bytes != cases[i].low || c->n_caches_certain != cases[i].certain)
-			fail_msg("case %zu: %" PRIu64 " caches, usage %" PRIu64 ", low %" PRIu64 ", certain %d", i, c->n_caches.n,
-				 c->cache_usage_bytes.bytes, c->cache_usage_low_bytes.bytes, c->n_caches_certain);
+			fail_msg("case %zu: %" PRIu64 " caches, usage %" PRIu64 ", low %" PRIu64 ", certain %d", i,
+				 c->n_caches.n, c->cache_usage_bytes.bytes, c->cache_usage_low_bytes.bytes,
+				 c->n_caches_certain);
 		assert_false(c->ambiguous);
 	}
 }
@@ -235,9 +251,10 @@ static void slots_and_caches(void **state)
 static void settings_decide(void **state)
 {
 	(void)state;
-	static const char page[] = RDB "a_rocksdb_block_cache_usage{subtask_index=\"0\"} 100\n" RDB "b_rocksdb_block_cache_usage{subtask_index=\"1\"} 100\n"
-				   RDB "a_rocksdb_block_cache_capacity{subtask_index=\"0\"} 9000000\n"
-				   RDB "b_rocksdb_block_cache_capacity{subtask_index=\"1\"} 9000000\n";
+	static const char page[] = RDB "a_rocksdb_block_cache_usage{subtask_index=\"0\"} 100\n" RDB
+				       "b_rocksdb_block_cache_usage{subtask_index=\"1\"} 100\n" RDB
+				       "a_rocksdb_block_cache_capacity{subtask_index=\"0\"} 9000000\n" RDB
+				       "b_rocksdb_block_cache_capacity{subtask_index=\"1\"} 9000000\n";
 	struct engine_state known = taskmanager;
 	known.flink.n_slots = count_of(2);
 	known.rocksdb_managed = TRISTATE_FALSE;
@@ -254,16 +271,20 @@ static void settings_decide(void **state)
 	s = read_text(page, &known);
 	assert_int_equal(s.rocksdb.sharing, ROCKSDB_PER_SLOT);
 	/* A job that switched managed memory off shows by the default cache of 8 MiB a state. */
-	s = read_text(RDB "a_rocksdb_block_cache_usage{subtask_index=\"0\"} 100\n" RDB "b_rocksdb_block_cache_usage{subtask_index=\"0\"} 50\n"
-		      RDB "a_rocksdb_block_cache_capacity{subtask_index=\"0\"} 8388608\n"
-		      RDB "b_rocksdb_block_cache_capacity{subtask_index=\"0\"} 8388608\n", &taskmanager);
+	s = read_text(RDB "a_rocksdb_block_cache_usage{subtask_index=\"0\"} 100\n" RDB
+			  "b_rocksdb_block_cache_usage{subtask_index=\"0\"} 50\n" RDB
+			  "a_rocksdb_block_cache_capacity{subtask_index=\"0\"} 8388608\n" RDB
+			  "b_rocksdb_block_cache_capacity{subtask_index=\"0\"} 8388608\n",
+		      &taskmanager);
 	assert_int_equal(s.rocksdb.sharing, ROCKSDB_PER_STORE);
 	assert_int_equal(s.rocksdb.cache_usage_bytes.bytes, 150);
 	assert_true(noted("8 MiB"));
 	/* Capacities that differ: an estimate, and said so. */
-	s = read_text(RDB "a_rocksdb_block_cache_usage{subtask_index=\"0\"} 100\n" RDB "b_rocksdb_block_cache_usage{subtask_index=\"1\"} 50\n"
-		      RDB "a_rocksdb_block_cache_capacity{subtask_index=\"0\"} 1000\n"
-		      RDB "b_rocksdb_block_cache_capacity{subtask_index=\"1\"} 2000\n", &taskmanager);
+	s = read_text(RDB "a_rocksdb_block_cache_usage{subtask_index=\"0\"} 100\n" RDB
+			  "b_rocksdb_block_cache_usage{subtask_index=\"1\"} 50\n" RDB
+			  "a_rocksdb_block_cache_capacity{subtask_index=\"0\"} 1000\n" RDB
+			  "b_rocksdb_block_cache_capacity{subtask_index=\"1\"} 2000\n",
+		      &taskmanager);
 	assert_int_equal(s.rocksdb.sharing, ROCKSDB_SHARING_UNKNOWN);
 	assert_false(s.rocksdb.n_caches_certain);
 }
@@ -274,21 +295,24 @@ static void streams_rules(void **state)
 {
 	(void)state;
 	/* A setter that gives each store a cache of 1 GiB: usages far apart. */
-	struct engine_state s = read_text(KS "block_cache_capacity{task_id=\"0_0\",rocksdb_state_id=\"a\"} 1073741824\n"
-					  KS "block_cache_capacity{task_id=\"0_0\",rocksdb_state_id=\"b\"} 1073741824\n"
-					  KS "block_cache_usage{task_id=\"0_0\",rocksdb_state_id=\"a\"} 500000000\n"
-					  KS "block_cache_usage{task_id=\"0_0\",rocksdb_state_id=\"b\"} 20000000\n", &streams);
+	struct engine_state s =
+		read_text(KS "block_cache_capacity{task_id=\"0_0\",rocksdb_state_id=\"a\"} 1073741824\n" KS
+			     "block_cache_capacity{task_id=\"0_0\",rocksdb_state_id=\"b\"} 1073741824\n" KS
+			     "block_cache_usage{task_id=\"0_0\",rocksdb_state_id=\"a\"} 500000000\n" KS
+			     "block_cache_usage{task_id=\"0_0\",rocksdb_state_id=\"b\"} 20000000\n",
+			  &streams);
 	assert_int_equal(s.rocksdb.sharing, ROCKSDB_PER_STORE);
 	assert_int_equal(s.rocksdb.cache_usage_bytes.bytes, 520000000);
 	assert_int_equal(s.rocksdb.cache_usage_low_bytes.bytes, 500000000);
 	assert_false(s.rocksdb.n_caches_certain);
 	/* A shared cache of 50 MiB: only its equal usage tells. */
-	s = read_text(KS "block_cache_capacity{task_id=\"0_0\",rocksdb_state_id=\"a\"} 52428800\n"
-		      KS "block_cache_capacity{task_id=\"0_1\",rocksdb_state_id=\"a\"} 52428800\n"
-		      KS "block_cache_usage{task_id=\"0_0\",rocksdb_state_id=\"a\"} 50000000\n"
-		      KS "block_cache_usage{task_id=\"0_1\",rocksdb_state_id=\"a\"} 50000000\n"
-		      KS "size_all_mem_tables{task_id=\"0_0\",rocksdb_state_id=\"a\"} 40000000\n"
-		      KS "size_all_mem_tables{task_id=\"0_1\",rocksdb_state_id=\"a\"} 40000000\n", &streams);
+	s = read_text(KS "block_cache_capacity{task_id=\"0_0\",rocksdb_state_id=\"a\"} 52428800\n" KS
+			 "block_cache_capacity{task_id=\"0_1\",rocksdb_state_id=\"a\"} 52428800\n" KS
+			 "block_cache_usage{task_id=\"0_0\",rocksdb_state_id=\"a\"} 50000000\n" KS
+			 "block_cache_usage{task_id=\"0_1\",rocksdb_state_id=\"a\"} 50000000\n" KS
+			 "size_all_mem_tables{task_id=\"0_0\",rocksdb_state_id=\"a\"} 40000000\n" KS
+			 "size_all_mem_tables{task_id=\"0_1\",rocksdb_state_id=\"a\"} 40000000\n",
+		      &streams);
 	assert_int_equal(s.rocksdb.sharing, ROCKSDB_PER_PROCESS);
 	/* It holds less than the memtables: they cannot be charged to it. */
 	assert_false(s.rocksdb.memtables_in_cache);
@@ -303,7 +327,8 @@ static void streams_rules(void **state)
 	assert_int_equal(s.rocksdb.cache_usage_bytes.bytes, 5);
 	/* Two naming schemes of the same stores on one page are not added. */
 	s = read_text(KS "block_cache_usage{task_id=\"0_0\",rocksdb_state_id=\"a\"} 5\n"
-		      "kafka_stream_state_block_cache_usage{task_id=\"0_0\",rocksdb_state_id=\"a\"} 6\n", &streams);
+			 "kafka_stream_state_block_cache_usage{task_id=\"0_0\",rocksdb_state_id=\"a\"} 6\n",
+		      &streams);
 	assert_int_equal(s.rocksdb.cache_usage_bytes.bytes, 5);
 	/* Flink's names in a Streams process are not its own. */
 	s = read_text(RDB "a_rocksdb_block_cache_usage 5\n", &streams);
@@ -333,7 +358,8 @@ static void ids(void **state)
 	metricmap_tm_id(page, id);
 	assert_string_equal(id, "127_0_0_1:42547_a62462");
 	tight_free(page);
-	metricmap_tm_id(STR("flink_taskmanager_Status_x{tm_id=\"a\"} 1\nflink_taskmanager_Status_x{tm_id=\"b\"} 1\n"), id);
+	metricmap_tm_id(STR("flink_taskmanager_Status_x{tm_id=\"a\"} 1\nflink_taskmanager_Status_x{tm_id=\"b\"} 1\n"),
+			id);
 	assert_string_equal(id, "");
 	metricmap_tm_id(STR(""), id);
 	assert_string_equal(id, "");
@@ -344,7 +370,10 @@ static void many_stores(void **state)
 	(void)state;
 	auto_buf struct buf page = { .cap = 16 << 20 };
 	for (int i = 0; i < 5000; i++)
-		(void)buf_printf(&page, KS "size_all_mem_tables{task_id=\"0_%d\",rocksdb_state_id=\"s\",thread_id=\"t%d\"} 3\n", i, i % 7);
+		(void)buf_printf(&page,
+				 KS
+				 "size_all_mem_tables{task_id=\"0_%d\",rocksdb_state_id=\"s\",thread_id=\"t%d\"} 3\n",
+				 i, i % 7);
 	struct engine_state s = read_page(buf_str(&page), &streams);
 	assert_int_equal(s.rocksdb.memtables_bytes.bytes, 15000);
 	assert_int_equal(s.streams.n_threads.n, 7);
@@ -374,12 +403,19 @@ static void every_prefix(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(real_flink),       cmocka_unit_test(real_streams), cmocka_unit_test(families_are_kept_apart),
-		cmocka_unit_test(other_agents),     cmocka_unit_test(no_number_is_unread),
-		cmocka_unit_test(duplicates),       cmocka_unit_test(slots_and_caches),
-		cmocka_unit_test(settings_decide),  cmocka_unit_test(streams_rules),
-		cmocka_unit_test(bad_lines_and_pages), cmocka_unit_test(ids),
-		cmocka_unit_test(many_stores),      cmocka_unit_test(every_prefix),
+		cmocka_unit_test(real_flink),
+		cmocka_unit_test(real_streams),
+		cmocka_unit_test(families_are_kept_apart),
+		cmocka_unit_test(other_agents),
+		cmocka_unit_test(no_number_is_unread),
+		cmocka_unit_test(duplicates),
+		cmocka_unit_test(slots_and_caches),
+		cmocka_unit_test(settings_decide),
+		cmocka_unit_test(streams_rules),
+		cmocka_unit_test(bad_lines_and_pages),
+		cmocka_unit_test(ids),
+		cmocka_unit_test(many_stores),
+		cmocka_unit_test(every_prefix),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

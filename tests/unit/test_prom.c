@@ -167,7 +167,9 @@ static void pages(void **state)
 		{ "a 1\n# EOF\nb 2\n", 1, 0, false, true, false },
 		{ "a 1\n# EOF", 1, 0, false, true, false },
 		{ "a 1\nbroken\nb 2\n", 2, 1, false, false, false },
-		{ "\xef\xbb\xbf" "a 1\n", 1, 0, false, false, false },
+		{ "\xef\xbb\xbf"
+		  "a 1\n",
+		  1, 0, false, false, false },
 		{ "<!DOCTYPE html>\n<html>\n", 0, 2, false, false, true },
 		{ "{\"a\": 1}\n", 0, 1, false, false, true },
 	};
@@ -243,10 +245,14 @@ static void every_prefix(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers),     cmocka_unit_test(values),
-		cmocka_unit_test(lines),       cmocka_unit_test(nul_and_labels_past_the_cap),
-		cmocka_unit_test(labels_and_escapes), cmocka_unit_test(pages),
-		cmocka_unit_test(a_real_page), cmocka_unit_test(kinds_of_bodies),
+		cmocka_unit_test(numbers),
+		cmocka_unit_test(values),
+		cmocka_unit_test(lines),
+		cmocka_unit_test(nul_and_labels_past_the_cap),
+		cmocka_unit_test(labels_and_escapes),
+		cmocka_unit_test(pages),
+		cmocka_unit_test(a_real_page),
+		cmocka_unit_test(kinds_of_bodies),
 		cmocka_unit_test(every_prefix),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,18 +16,20 @@ static void keeps_what_is_used(void **state)
 {
 	(void)state;
 	auto_buf struct buf out = { .cap = 65536 };
-	struct str page = tight_of(STR("# HELP jvm_threads_current CANARY\n# TYPE jvm_threads_current gauge\n"
-				       "jvm_threads_current{application=\"CANARY\",password=\"CANARY\",} 5.0\n"
-				       "CANARY_metric 1\n"
-				       "flink_taskmanager_job_task_operator_CANARY_total 3\n"
-				       "flink_taskmanager_Status_JVM_Threads_Count{host=\"h\",tm_id=\"t\",CANARY=\"CANARY\"} 1.34217728E8 1700000000000\n"
-				       "kafka_streams_stream_state_metrics_block_cache_usage{rocksdb_state_id=\"s\",secret=\"CANARY\"} NaN # {t=\"CANARY\"} 1\n"
-				       "jvm_info{version=\"CANARY\"} 1\n"));
+	struct str page = tight_of(STR(
+		"# HELP jvm_threads_current CANARY\n# TYPE jvm_threads_current gauge\n"
+		"jvm_threads_current{application=\"CANARY\",password=\"CANARY\",} 5.0\n"
+		"CANARY_metric 1\n"
+		"flink_taskmanager_job_task_operator_CANARY_total 3\n"
+		"flink_taskmanager_Status_JVM_Threads_Count{host=\"h\",tm_id=\"t\",CANARY=\"CANARY\"} 1.34217728E8 1700000000000\n"
+		"kafka_streams_stream_state_metrics_block_cache_usage{rocksdb_state_id=\"s\",secret=\"CANARY\"} NaN # {t=\"CANARY\"} 1\n"
+		"jvm_info{version=\"CANARY\"} 1\n"));
 	assert_int_equal(metrics_reduce(page, &out, NULL), 0);
 	tight_free(page);
-	assert_string_equal(out.ptr, "jvm_threads_current 5.0\n"
-				     "flink_taskmanager_Status_JVM_Threads_Count{host=\"h\",tm_id=\"t\"} 1.34217728E8\n"
-				     "kafka_streams_stream_state_metrics_block_cache_usage{rocksdb_state_id=\"s\"} NaN\n");
+	assert_string_equal(out.ptr,
+			    "jvm_threads_current 5.0\n"
+			    "flink_taskmanager_Status_JVM_Threads_Count{host=\"h\",tm_id=\"t\"} 1.34217728E8\n"
+			    "kafka_streams_stream_state_metrics_block_cache_usage{rocksdb_state_id=\"s\"} NaN\n");
 	auto_buf struct buf again = { .cap = 65536 };
 	assert_int_equal(metrics_reduce(buf_str(&out), &again, NULL), 0);
 	assert_string_equal(out.ptr, again.ptr);
@@ -94,7 +96,8 @@ static void odd_pages(void **state)
 		struct err err = { 0 };
 		struct str page = tight_of(str_of(cases[i].page));
 		int status = metrics_reduce(page, &out, &err);
-		if ((status < 0) != (cases[i].kind != ERR_NONE) || err.kind != cases[i].kind || !str_eq(buf_str(&out), str_of(cases[i].out)))
+		if ((status < 0) != (cases[i].kind != ERR_NONE) || err.kind != cases[i].kind ||
+		    !str_eq(buf_str(&out), str_of(cases[i].out)))
 			fail_msg("case %zu: %s", i, err.message);
 		tight_free(page);
 	}

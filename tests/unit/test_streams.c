@@ -22,7 +22,8 @@ static void counts_directories(void **state)
 		{ "/CURRENT\n", 0 },
 		{ "app/0_3/rocksdb/counts/CURRENT", 1 },
 		{ "app/0_3/rocksdb/counts/CURRENT\napp/0_3/rocksdb/counts/CURRENT\n", 1 },
-		{ "app/0_0/w/w.0/CURRENT\napp/0_0/w/w.60000/CURRENT\napp/0_0/w/w.120000/CURRENT\napp/0_0/w/LOCK\nxCURRENT\n", 3 },
+		{ "app/0_0/w/w.0/CURRENT\napp/0_0/w/w.60000/CURRENT\napp/0_0/w/w.120000/CURRENT\napp/0_0/w/LOCK\nxCURRENT\n",
+		  3 },
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct str text = tight_of(str_of(cases[i].text));
@@ -34,7 +35,7 @@ static void counts_directories(void **state)
 	}
 }
 
-/* Facts D.4: 60 instances are 5.74 GiB, 24 are 2.30 GiB. */
+/* 60 instances are 5.74 GiB, 24 are 2.30 GiB. */
 static void bounds(void **state)
 {
 	(void)state;
@@ -51,13 +52,16 @@ static void bounds(void **state)
 	streams_bound_set(&b, &none);
 	assert_false(qty_known(b.native_bound_bytes));
 	/* A setter that raised each store's own cache. */
-	struct rocksdb_claim own = { .sharing = ROCKSDB_PER_STORE, .cache_capacity_bytes = qty_of(5ull << 30, QTY_DERIVED) };
+	struct rocksdb_claim own = { .sharing = ROCKSDB_PER_STORE,
+				     .cache_capacity_bytes = qty_of(5ull << 30, QTY_DERIVED) };
 	b.n_instances = count_of(5);
 	streams_bound_set(&b, &own);
 	assert_int_equal(b.native_bound_bytes.bytes, (5ull << 30) + 5 * STREAMS_MEMTABLES_BYTES);
 	/* One cache, memtables charged to it, and not. */
 	struct rocksdb_claim shared = {
-		.sharing = ROCKSDB_PER_PROCESS, .cache_capacity_bytes = qty_measured(64 << 20), .memtables_in_cache = true,
+		.sharing = ROCKSDB_PER_PROCESS,
+		.cache_capacity_bytes = qty_measured(64 << 20),
+		.memtables_in_cache = true,
 	};
 	streams_bound_set(&b, &shared);
 	assert_true(b.bounded_setter);

@@ -106,7 +106,8 @@ static void refuses(void **state)
 		struct yml yml = { .n = 77 };
 		struct err err = { 0 };
 		int status = yml_parse(text, "c.yaml", &yml, &err);
-		if (status >= 0 || err.kind != cases[i].kind || !strstr(err.message, cases[i].says) || strchr(err.message, '\n'))
+		if (status >= 0 || err.kind != cases[i].kind || !strstr(err.message, cases[i].says) ||
+		    strchr(err.message, '\n'))
 			fail_msg("case %zu: %d %s", i, status, err.message);
 		assert_int_equal(yml.n, 77);
 		tight_free(text);
