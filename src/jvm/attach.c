@@ -63,34 +63,6 @@ int attach_check(const struct attach_target *target, bool socket_exists, struct 
 
 /* --- what only the kernel can tell ---------------------------------------------------------------- */
 
-/* Field 3 and 22 of /proc/<pid>/stat, after the name, which may hold anything. */
-static int recheck(int proc_fd, const struct process_id *id, struct err *err)
-{
-	auto_buf struct buf text = { .cap = LIMIT_PROC_FILE };
-	struct str word = { "", 0 };
-	uint64_t start_ticks;
-
-	int rc = file_read_at(proc_fd, "stat", LIMIT_PROC_FILE, &text, err);
-	if (rc < 0)
-		return rc;
-	struct str rest = buf_str(&text);
-	size_t end = rest.len;
-	while (end > 0 && rest.ptr[end - 1] != ')')
-		end--;
-	rest = str_skip(rest, end);
-	for (unsigned field = 2; field < 22; field++) {
-		str_blanks(&rest);
-		if (!str_split(&rest, ' ', &word))
-			return err_set(err, ERR_MALFORMED, "stat: it ends before its field 22");
-		if (field == 2 && (str_eq(word, STR("T")) || str_eq(word, STR("t"))))
-			return err_set(err, ERR_UNSUPPORTED,
-				       "attach: pid %d is stopped (SIGSTOP or a debugger): continue it first", id->pid);
-	}
-	if (!str_is_u64(word, &start_ticks) || start_ticks != id->start_ticks)
-		return err_set(err, ERR_GONE, "pid %d is another process now", id->pid);
-	return 0;
-}
-
 static int check_ids(const struct process_status *status, struct err *err)
 {
 	if (geteuid() == 0 || (geteuid() == status->uid_effective.n && getegid() == status->gid_effective.n))
@@ -122,7 +94,7 @@ static int open_doors(const struct process_id *id, struct doors *doors, struct e
 #ifdef SYS_pidfd_open
 	doors->pid_fd = (int)syscall(SYS_pidfd_open, id->pid, 0U);
 #endif
-	rc = recheck(doors->proc_fd, id, err);
+	rc = attachchild_recheck(doors->proc_fd, id, err);
 	if (rc < 0)
 		return rc;
 	doors->root_fd = openat(doors->proc_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -256,7 +228,8 @@ int attach_run(const struct attach_target *target, const char *const commands[],
 	if (rc < 0)
 		return rc;
 	struct attach_session session = {
-		.pid = target->id.pid,
+		.id = target->id,
+		.proc_fd = doors.proc_fd,
 		.pid_fd = doors.pid_fd,
 		.dir_fds = { [ATTACH_DIR_CWD] = doors.cwd_fd, [ATTACH_DIR_TMP] = doors.tmp_fd },
 		.ns_pid = target->status->ns_pid.n,

@@ -18,6 +18,7 @@
 
 #include "base/limits.h"
 #include "sys/child.h"
+#include "sys/file.h"
 
 enum {
 	NAME_CAP = 40,
@@ -37,6 +38,36 @@ static void send_error(int out_fd, enum attach_event event, size_t command, cons
 {
 	/* When the parent is gone nobody is left to tell. */
 	(void)send_frame(out_fd, event, command, (struct str){ (const char *)err, sizeof *err });
+}
+
+/* --- the process ------------------------------------------------------------------------------ */
+
+/* Field 3 and 22 of /proc/<pid>/stat, after the name, which may hold anything. */
+int attachchild_recheck(int proc_fd, const struct process_id *id, struct err *err)
+{
+	auto_buf struct buf text = { .cap = LIMIT_PROC_FILE };
+	struct str word = { "", 0 };
+	uint64_t start_ticks;
+
+	int rc = file_read_at(proc_fd, "stat", LIMIT_PROC_FILE, &text, err);
+	if (rc < 0)
+		return rc;
+	struct str rest = buf_str(&text);
+	size_t end = rest.len;
+	while (end > 0 && rest.ptr[end - 1] != ')')
+		end--;
+	rest = str_skip(rest, end);
+	for (unsigned field = 2; field < 22; field++) {
+		str_blanks(&rest);
+		if (!str_split(&rest, ' ', &word))
+			return err_set(err, ERR_MALFORMED, "stat: it ends before its field 22");
+		if (field == 2 && (str_eq(word, STR("T")) || str_eq(word, STR("t"))))
+			return err_set(err, ERR_UNSUPPORTED,
+				       "attach: pid %d is stopped (SIGSTOP or a debugger): continue it first", id->pid);
+	}
+	if (!str_is_u64(word, &start_ticks) || start_ticks != id->start_ticks)
+		return err_set(err, ERR_GONE, "pid %d is another process now", id->pid);
+	return 0;
 }
 
 /* --- the socket ------------------------------------------------------------------------------ */
@@ -113,7 +144,7 @@ static int connect_socket(const struct attach_session *session, struct err *err)
 	socklen_t len = sizeof peer;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
 		return err_sys(err, errno, "attach: peer of the socket");
-	if (peer.pid != session->pid)
+	if (peer.pid != session->id.pid)
 		return err_set(err, ERR_UNSUPPORTED, "attach: another process (pid %d) listens on the JVM's socket",
 			       (int)peer.pid);
 	return TAKE_FD(fd);
@@ -208,15 +239,19 @@ static int become_target(const struct attach_session *session, struct err *err)
 
 static int send_quit(const struct attach_session *session, struct err *err)
 {
-	int rc = -1;
+	/* Again, at the last moment: a stopped process would print its threads once it goes on and the trigger is gone. */
+	int rc = attachchild_recheck(session->proc_fd, &session->id, err);
+	if (rc < 0)
+		return rc;
+	rc = -1;
 	errno = ENOSYS;
 #ifdef SYS_pidfd_send_signal
 	if (session->pid_fd >= 0)
 		rc = (int)syscall(SYS_pidfd_send_signal, session->pid_fd, SIGQUIT, NULL, 0U);
 #endif
 	if (rc < 0 && errno == ENOSYS)
-		rc = kill(session->pid, SIGQUIT);
-	return rc < 0 ? err_sys(err, errno, "attach: signal pid %d", session->pid) : 0;
+		rc = kill(session->id.pid, SIGQUIT);
+	return rc < 0 ? err_sys(err, errno, "attach: signal pid %d", session->id.pid) : 0;
 }
 
 /* The trigger in the directory `at`: made by us (1), there already (0), or not possible. */
@@ -255,7 +290,7 @@ static int await_socket(const struct attach_session *session, struct err *err)
 			if (fd != -ECONNREFUSED)
 				return fd;
 		}
-		if (kill(session->pid, 0) < 0 && errno == ESRCH)
+		if (kill(session->id.pid, 0) < 0 && errno == ESRCH)
 			return err_set(err, ERR_GONE, "attach: the JVM ended");
 		if (mono_ms_until(clock_mono(), session->deadline) == 0)
 			return timed_out(err);

@@ -28,7 +28,8 @@ enum { ATTACH_DIR_CWD, ATTACH_DIR_TMP, ATTACH_DIRS };
 
 /* What the parent opened and found out before it forked. */
 struct attach_session {
-	int pid;
+	struct process_id id;
+	int proc_fd;              /* /proc/<pid> */
 	int pid_fd;               /* pidfd, or -1 on Linux before 5.3 */
 	int dir_fds[ATTACH_DIRS]; /* of the target; cwd may be -1 */
 	uint64_t ns_pid;
@@ -45,5 +46,8 @@ int attachchild_work(void *context, int out_fd);
 
 /* The socket of this JVM: exists (1), does not (0), or is something else (negative, UNSUPPORTED). */
 int attachchild_find_socket(int tmp_fd, uint64_t ns_pid, uint32_t owner, struct err *err);
+
+/* `proc_fd` still is that process, and it is not stopped: GONE, UNSUPPORTED. */
+int attachchild_recheck(int proc_fd, const struct process_id *id, struct err *err);
 
 #endif

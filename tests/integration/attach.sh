@@ -43,7 +43,7 @@ start_jvm() # option...
 	"${as[@]}" "$home/bin/java" -Xmx64m "$@" -cp "$work" Idle >"$work/out" 2>&1 &
 	jvm=$!
 	for _ in $(seq 100); do
-		grep -q READY "$work/out" && return 0
+		grep -qs READY "$work/out" && return 0
 		sleep 0.1
 	done
 	sed 's/^/# /' "$work/out"
@@ -131,6 +131,10 @@ refusals()
 
 	start_jvm || { result 1 "$name: starts"; return; }
 	kill -STOP "$jvm"
+	for _ in $(seq 50); do # a signal takes its time on a busy machine
+		grep -q '^State:.T' "/proc/$jvm/status" && break
+		sleep 0.05
+	done
 	! probe "$jvm" 2000 VM.version && grep -q 'is stopped' "$work/answer"
 	result $? "$name: stopped: refused with the reason"
 	kill -CONT "$jvm"
