@@ -302,6 +302,7 @@ struct reduction {
 	struct str open;  /* the MBean whose object is open */
 	struct buf names; /* hashes of the names written: uint64_t each */
 	size_t n_names, n_open;
+	bool failed; /* no memory for a name */
 };
 
 /* Is this name written already? It is from now on. */
@@ -348,6 +349,8 @@ static void open_mbean(struct reduction *reduction, const struct mbean *mbean)
 	reduction->n_open++;
 	if (name_is_taken(reduction, buf_str(&name)))
 		(void)buf_printf(&name, ",copy=%zu", reduction->n_open);
+	if (buf_failed(&name))
+		reduction->failed = true;
 	js_out_key_str(reduction->out, buf_str(&name));
 	js_out_object(reduction->out);
 }
@@ -478,7 +481,7 @@ int jolokia_reduce(struct str answer, struct buf *ret_answer, struct err *err)
 		js_out_str(&out, type);
 	}
 	js_out_object_end(&out);
-	bool no_memory = reduction.names.state == BUF_NOMEM;
+	bool no_memory = reduction.failed || reduction.names.state == BUF_NOMEM;
 	buf_done(&reduction.names);
 	status = no_memory ? err_set(err, ERR_NOMEM, "no memory for an answer of Jolokia") : js_out_end(&out, err);
 	if (status < 0) {
