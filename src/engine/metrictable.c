@@ -53,8 +53,8 @@ struct gauge_rule {
 	}
 
 /*
- * Flink's reporter (MetricUtils, prometheus reporter), whose "flink_taskmanager_" or "flink_jobmanager_" is taken off; then the agents' own
- * pages for the rest.
+ * Flink's reporter (MetricUtils, prometheus reporter), whose "flink_taskmanager_" or "flink_jobmanager_" is taken
+ * off; then the agents' own pages for the rest.
  */
 static const struct gauge_rule gauge_rules[] = {
 	FLINK("Status_JVM_Memory_Heap_Used", GAUGE_HEAP_USED),
