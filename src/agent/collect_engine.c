@@ -94,7 +94,7 @@ static void fetch_jolokia(struct collecting *c, const char *base, bool discovere
 	for (size_t i = 0; jolokia_requests[i] && i < ENGINE_ANSWERS_MAX; i++) {
 		char name[EVIDENCE_NAME_CAP];
 		(void)snprintf(name, sizeof name, "http/jolokia.%zu", i);
-		if (fetch_json(c, base, jolokia_requests[i], discovered, name, jolokia_reduce) == -ECONNREFUSED)
+		if (fetch_json(c, base, jolokia_requests[i], discovered, name, jolokia_reduce) == -ESRCH) /* nobody listens: the other answers would only fail alike */
 			return;
 	}
 }
