@@ -17,7 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (attach_parse_reply(reply, &text, &err) == 0) {
 		if (!str_ends(reply, buf_str(&text)) || text.len + 2 > size)
 			abort();
-		(void)vmversion_parse(buf_str(&text), &version, &err);
+		if (vmversion_parse(buf_str(&text), &version, &err) == 0 && version.major <= 0)
+			abort();
 	} else if (err.kind == ERR_NONE || memchr(err.message, '\x1b', sizeof err.message)) {
 		abort();
 	}

@@ -19,7 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		(void)hsperf_find(buf_str(&listing), STR("java.rt.vmArgs"), &text);
 	}
 	/* The same bytes as a listing, as a capture might hold them. */
-	(void)hsperf_parse(bytes, &perf, &err);
+	if (hsperf_parse(bytes, &perf, &err) < 0 && err.kind == ERR_NONE)
+		abort();
 	buf_clear(&text);
 	(void)hsperf_find(bytes, STR("sun.gc.cause"), &text);
 	return 0;

@@ -16,7 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct jvm_malloc info;
 	struct err err = { 0 };
 
-	(void)mallocinfo_parse(text, &info, &err);
+	if (mallocinfo_parse(text, &info, &err) == 0 && !qty_known(info.in_use_bytes))
+		abort();
 	if (answer_reduce(ANSWER_SYSTEM_MAP, text, &reduced, &err) < 0)
 		abort();
 	if (sysmap_parse(text, &regions, &err) < 0)

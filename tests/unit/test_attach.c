@@ -333,6 +333,7 @@ static void wrong_process(void **state)
 	peer.flags.attach_disabled = false;
 	peer.status.uid_effective = count_of(geteuid() + 1);
 	refused(&peer, geteuid() == 0 ? ERR_UNSUPPORTED : ERR_DENIED, "uid");
+	peer.status.uid_effective = count_of(geteuid());
 	stop_peer(&peer);
 	refused(&peer, ERR_GONE, "");
 }
