@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "base/esc.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 
@@ -45,6 +46,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < COMMAND_COUNT; i++)
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return commands[i].run(argc - 1, argv + 1);
-	(void)fprintf(stderr, "bankfull: no command '%.40s': see bankfull --help\n", argv[1]);
+	char shown[64];
+	(void)fprintf(stderr, "bankfull: no command '%s': see bankfull --help\n", esc_copy(shown, sizeof shown, str_of(argv[1])));
 	return EXIT_USAGE;
 }

@@ -99,6 +99,8 @@ static int set_value(struct options *options, const struct option_info *info, co
 	case OPTION_URLS:
 		if (options->collect.n_metrics_urls == COLLECT_URLS_MAX)
 			return err_set(err, ERR_USAGE, "--%s: more than %d", info->name, COLLECT_URLS_MAX);
+		if (value[0] == '\0')
+			return err_set(err, ERR_USAGE, "--%s: empty, expected %s", info->name, info->argument);
 		options->collect.metrics_urls[options->collect.n_metrics_urls++] = value;
 		break;
 	case OPTION_FORMAT:

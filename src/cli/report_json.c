@@ -274,7 +274,10 @@ int report_json(const struct snapshot *snapshot, const struct ledger *ledger, co
 	js_out_object(&out);
 	put_text(&out, "schema", "bankfull.report.v1");
 	js_out_key(&out, "taken_ms");
-	js_out_i64(&out, snapshot->taken.ms);
+	if (snapshot->taken.ms > 0)
+		js_out_i64(&out, snapshot->taken.ms);
+	else
+		js_out_null(&out); /* a capture that does not tell */
 	put_target(&out, snapshot);
 	put_limit(&out, "limit_bytes", ledger->limit);
 	put_text(&out, "limit_state", ledger->limit_told ? "told" : limit_states[ledger->limit.kind]);

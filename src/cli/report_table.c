@@ -29,6 +29,22 @@ static void text_in(struct paint *p, enum tone t, const char *text)
 	tone(p, TONE_PLAIN);
 }
 
+/* As many whole characters of `*word` as fit into `room` columns; at least one. A word may be longer than a line: a path, a URL. */
+static struct str take_piece(struct str *word, size_t room)
+{
+	size_t len = 0;
+	while (len < word->len) {
+		size_t unit = esc_utf8_len(str_skip(*word, len));
+		unit = unit ? unit : 1;
+		if (len && len + unit > room)
+			break;
+		len += unit;
+	}
+	struct str piece = { word->ptr, len };
+	*word = str_skip(*word, len);
+	return piece;
+}
+
 /* Words of `text` in lines of at most COLUMNS, each after `indent` blanks; the first starts at `at`. */
 static void wrapped(struct paint *p, unsigned indent, unsigned at, const char *text)
 {
@@ -48,6 +64,15 @@ static void wrapped(struct paint *p, unsigned indent, unsigned at, const char *t
 			(void)buf_putc(p->out, ' ');
 			column++;
 		}
+		while (column + word.len > COLUMNS && word.len) {
+			struct str piece = take_piece(&word, COLUMNS > column ? COLUMNS - column : 1);
+			(void)buf_add(p->out, piece);
+			column += (unsigned)piece.len;
+			if (word.len == 0)
+				break;
+			(void)buf_printf(p->out, "\n%*s", (int)indent, "");
+			column = indent;
+		}
 		(void)buf_add(p->out, word);
 		column += (unsigned)word.len;
 		first = false;
@@ -65,8 +90,9 @@ static void head(struct paint *p, const struct snapshot *s)
 	char line[512], shown[512];
 	(void)snprintf(line, sizeof line, "pid %d  %s%s%s  JDK %s  %s  %s", s->process.pid, engine_names[s->engine.kind], s->engine.version[0] ? " " : "",
 	               s->engine.version, s->jdk[0] ? s->jdk : "unread", jvm_gc_names[s->gc], allocator_names[s->allocator]);
-	text_in(p, TONE_BOLD, esc_copy(shown, sizeof shown, str_of(line)));
-	(void)buf_putc(p->out, '\n');
+	tone(p, TONE_BOLD);
+	wrapped(p, 2, 0, esc_copy(shown, sizeof shown, str_of(line)));
+	tone(p, TONE_PLAIN);
 	if (s->container_id[0])
 		(void)buf_printf(p->out, "container %.12s\n", s->container_id);
 }
@@ -88,23 +114,29 @@ static void room(struct paint *p, const struct snapshot *s, const struct ledger 
 	}
 	(void)buf_printf(p->out, "\nexpected demand %s   legal demand %s%s\n", size_or(a, l->expected.bytes, "unread"),
 	                 size_or(b, l->legal.bytes, "unbounded"), l->torn ? "   (the charge moved while it was read)" : "");
-	if (s->cgroup.high.kind == LIMIT_SET && l->throttle_room_bytes.known)
-		(void)buf_printf(p->out, "memory.high %s, throttles in %s\n", units_format(a, s->cgroup.high.bytes), units_format_signed(b, l->throttle_room_bytes.bytes));
+	if (s->cgroup.high.kind != LIMIT_SET || !l->throttle_room_bytes.known)
+		return;
+	int64_t left = l->throttle_room_bytes.bytes;
+	(void)buf_printf(p->out, left < 0 ? "memory.high %s, passed by %s: it throttles\n" : "memory.high %s, throttles in %s\n",
+	                 units_format(a, s->cgroup.high.bytes), units_format(b, left < 0 ? (uint64_t)0 - (uint64_t)left : (uint64_t)left));
 }
 
 /* actual against budget: full at the budget, '!' past it. */
 static void bar(struct paint *p, uint64_t actual, uint64_t budget)
 {
-	unsigned filled = budget ? (unsigned)((double)actual / (double)budget * BAR_WIDTH + 0.5) : 0;
 	bool over = actual > budget;
-	if (filled > BAR_WIDTH)
-		filled = BAR_WIDTH;
+	double share = budget ? (double)actual / (double)budget : over ? 10 : 0;
+	unsigned filled = share >= 1 ? BAR_WIDTH : (unsigned)(share * BAR_WIDTH + 0.5);
 	(void)buf_putc(p->out, '[');
 	tone(p, over ? TONE_RED : filled > BAR_WIDTH * 9 / 10 ? TONE_YELLOW : TONE_GREEN);
 	for (unsigned i = 0; i < BAR_WIDTH; i++)
 		(void)buf_putc(p->out, i < filled ? (over && i + 1 == filled ? '!' : '#') : '.');
 	tone(p, TONE_PLAIN);
-	(void)buf_printf(p->out, "] %3.0f%%", budget ? (double)actual / (double)budget * 100 : 0.0);
+	/* A budget that is overrun ten times is overrun; the figure must not push the columns apart. */
+	if (share < 9.995)
+		(void)buf_printf(p->out, "] %3.0f%%", share * 100);
+	else
+		(void)buf_puts(p->out, "] >10x");
 }
 
 static void budgets(struct paint *p, const struct ledger *l)
@@ -194,13 +226,15 @@ static void ledger_groups(struct paint *p, const struct ledger *l)
 				ledger_line(p, &l->lines[owner]);
 		unread_lines(p, l, group);
 	}
-	char r[UNITS_TEXT_CAP], t[UNITS_TEXT_CAP];
-	if (l->residual_bytes.known) {
-		(void)buf_printf(p->out, "%-*s %10s  charge less owners", OWNER_WIDTH + 2, "residual", units_format_signed(r, l->residual_bytes.bytes));
-		if (l->stat_residual_bytes.known)
-			(void)buf_printf(p->out, "; the kernel's own: %s (tolerance %s)", units_format_signed(r, l->stat_residual_bytes.bytes), units_format(t, l->stat_tolerance_bytes));
-		(void)buf_putc(p->out, '\n');
-	}
+	if (!l->residual_bytes.known)
+		return;
+	char r[UNITS_TEXT_CAP], t[UNITS_TEXT_CAP], text[160] = "charge less owners";
+	(void)buf_printf(p->out, "%-*s %10s  ", OWNER_WIDTH + 2, "residual", units_format_signed(r, l->residual_bytes.bytes));
+	if (l->stat_residual_bytes.known)
+		(void)snprintf(text, sizeof text, "charge less owners; the kernel's own: %s, tolerance %s", units_format_signed(r, l->stat_residual_bytes.bytes),
+		               units_format(t, l->stat_tolerance_bytes));
+	const unsigned at = OWNER_WIDTH + 2 + 1 + 10 + 2;
+	wrapped(p, at, at, text);
 }
 
 static void list(struct paint *p, const char *title, const char *first, size_t stride, size_t n)
@@ -239,7 +273,7 @@ static void finding(struct paint *p, const struct finding *f)
 	}
 	list(p, "or", f->competing_causes[0], sizeof f->competing_causes[0], f->n_causes);
 	for (size_t i = 0; i < f->n_settings; i++) {
-		char setting[240];
+		char setting[320];
 		setting_text(setting, sizeof setting, &f->effective_settings[i]);
 		list(p, i == 0 ? "setting" : "", setting, 0, 1);
 	}
