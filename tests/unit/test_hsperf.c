@@ -164,7 +164,7 @@ static void both_byte_orders(void **state)
 		number(&w, "sun.gc.metaspace.used", 83184);
 		text(&w, "java.property.java.vm.version", "25.0.3+9-LTS");
 		number(&w, "sun.gc.generation.0.capacity", UINT64_MAX); /* -1: not known */
-		number(&w, "sun.gc.metaspace.capacity", 0); /* until the first GC */
+		number(&w, "sun.gc.metaspace.capacity", 0);             /* until the first GC */
 		number(&w, "sun.gc.unheard.of", 7);
 		assert_int_equal(decode(finish(&w), &out, &err), 0);
 		assert_string_equal(out.ptr,
