@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the engine tells: its configuration file, its metrics pages, its REST API, the stores it holds open. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -68,7 +67,8 @@ static void fetch_metrics(struct collecting *c, const char *url, bool discovered
 
 typedef int reduce_fn(struct str text, struct buf *out, struct err *err);
 
-static int fetch_json(struct collecting *c, const char *base, const char *path, bool discovered, const char *name, reduce_fn *reduce)
+/* True: the endpoint answers, if not always well, and may be asked for more. One that hangs costs one deadline, not one a question. */
+static bool fetch_json(struct collecting *c, const char *base, const char *path, bool discovered, const char *name, reduce_fn *reduce)
 {
 	char url[512];
 	struct err err = { 0 };
@@ -86,7 +86,7 @@ static int fetch_json(struct collecting *c, const char *base, const char *path, 
 		rc = reduce(buf_str(&body), out, &err);
 	if (rc < 0)
 		evidence_fail(c->evidence, name, &err);
-	return rc;
+	return rc == 0 || err.kind == ERR_MALFORMED || err.kind == ERR_UNSUPPORTED || err.kind == ERR_LIMIT;
 }
 
 static void fetch_jolokia(struct collecting *c, const char *base, bool discovered)
@@ -94,7 +94,7 @@ static void fetch_jolokia(struct collecting *c, const char *base, bool discovere
 	for (size_t i = 0; jolokia_requests[i] && i < ENGINE_ANSWERS_MAX; i++) {
 		char name[EVIDENCE_NAME_CAP];
 		(void)snprintf(name, sizeof name, "http/jolokia.%zu", i);
-		if (fetch_json(c, base, jolokia_requests[i], discovered, name, jolokia_reduce) == -ESRCH) /* nobody listens: the other answers would only fail alike */
+		if (!fetch_json(c, base, jolokia_requests[i], discovered, name, jolokia_reduce))
 			return;
 	}
 }
@@ -104,8 +104,9 @@ static void fetch_flink_rest(struct collecting *c)
 	const char *base = c->options->flink_rest;
 	if (!base)
 		return;
-	(void)fetch_json(c, base, FLINKREST_CONFIG, false, "http/flink_config", flinkrest_reduce);
-	if (fetch_json(c, base, FLINKREST_TASKMANAGERS, false, "http/flink_taskmanagers", flinkrest_reduce) < 0)
+	if (!fetch_json(c, base, FLINKREST_CONFIG, false, "http/flink_config", flinkrest_reduce) ||
+	    !fetch_json(c, base, FLINKREST_TASKMANAGERS, false, "http/flink_taskmanagers", flinkrest_reduce) ||
+	    !evidence_has(c->evidence, "http/flink_taskmanagers"))
 		return;
 	char tm_id[128] = "", id[FLINKREST_ID_CAP], path[FLINKREST_ID_CAP + 32];
 	metricmap_tm_id(evidence_text(c->evidence, "http/metrics.0"), tm_id);

@@ -8,9 +8,10 @@
 #include "base/limits.h"
 #include "base/units.h"
 #include "data/yml.h"
+#include "net/http.h"
 #include "sys/file.h"
 
-enum option_kind { OPTION_SWITCH, OPTION_TEXT, OPTION_SIZE, OPTION_PID, OPTION_URLS, OPTION_FORMAT, OPTION_COLOR, OPTION_MS };
+enum option_kind { OPTION_SWITCH, OPTION_TEXT, OPTION_SIZE, OPTION_PID, OPTION_URL, OPTION_URLS, OPTION_FORMAT, OPTION_COLOR, OPTION_MS };
 
 struct option_info {
 	const char *name, *argument, *help;
@@ -31,7 +32,7 @@ static const struct option_info table[] = {
 	{ "pod-limit", "SIZE", "the pod's memory limit, if it has one of its own", BOTH, OPTION_SIZE, AT(collect.pod_limit), true },
 	{ "cgroup", "DIR", "the container's cgroup v2 directory; without it, found through the process", BOTH, OPTION_TEXT, AT(collect.cgroup_directory), true },
 	{ "metrics", "URL", "a metrics page (Prometheus text, or Jolokia if the path has /jolokia); may be repeated", BOTH, OPTION_URLS, AT(collect), true },
-	{ "flink-rest", "URL", "Flink's REST endpoint, such as http://jobmanager:8081", BOTH, OPTION_TEXT, AT(collect.flink_rest), true },
+	{ "flink-rest", "URL", "Flink's REST endpoint, such as http://jobmanager:8081", BOTH, OPTION_URL, AT(collect.flink_rest), true },
 	{ "flink-conf", "FILE", "Flink's config.yaml or flink-conf.yaml; without it, the target's own if readable", BOTH, OPTION_TEXT, AT(collect.flink_conf), true },
 	{ "no-attach", NULL, "do not ask the JVM by the attach protocol", BOTH, OPTION_SWITCH, AT(collect.no_attach), true },
 	{ "no-metrics", NULL, "do not fetch any metrics page", BOTH, OPTION_SWITCH, AT(collect.no_metrics), true },
@@ -68,6 +69,15 @@ static int set_size(const struct option_info *info, const char *value, struct li
 	return rc;
 }
 
+/* What is wrong with a URL's text is the user's to mend; whether anything answers there shows later. */
+static int check_url(const struct option_info *info, const char *value, struct err *err)
+{
+	int rc = http_url_check(value, false, err);
+	if (rc < 0)
+		err_wrap(err, "--%s", info->name);
+	return rc;
+}
+
 static int set_value(struct options *options, const struct option_info *info, const char *value, struct err *err)
 {
 	static const char *const formats[] = { "table", "json", NULL };
@@ -96,11 +106,16 @@ static int set_value(struct options *options, const struct option_info *info, co
 			return err_set(err, ERR_USAGE, "--%s: '%.40s' is not between 1 and 60000", info->name, value);
 		*(unsigned *)target = (unsigned)number;
 		break;
+	case OPTION_URL:
+		rc = check_url(info, value, err);
+		*(const char **)target = value;
+		break;
 	case OPTION_URLS:
 		if (options->collect.n_metrics_urls == COLLECT_URLS_MAX)
 			return err_set(err, ERR_USAGE, "--%s: more than %d", info->name, COLLECT_URLS_MAX);
 		if (value[0] == '\0')
 			return err_set(err, ERR_USAGE, "--%s: empty, expected %s", info->name, info->argument);
+		rc = check_url(info, value, err);
 		options->collect.metrics_urls[options->collect.n_metrics_urls++] = value;
 		break;
 	case OPTION_FORMAT:

@@ -13,6 +13,7 @@
  *     hostile_fake LIBJVM name          names itself with escape sequences
  *     hostile_fake LIBJVM secret        is not dumpable
  *
+ * The arguments may stand in the environment variable HOSTILE_FAKE instead.
  * Says READY once it is set up; ends after 100 seconds.
  */
 #include <fcntl.h>
@@ -121,8 +122,23 @@ static void answer(int listener, const char *how)
 	}
 }
 
+/* Where the command line is to look like a JVM's, HOSTILE_FAKE has the arguments, parted by one blank. */
+static int from_environment(char *args[5])
+{
+	char *text = getenv("HOSTILE_FAKE");
+	int n = 1;
+	for (char *word = text ? strtok(text, " ") : NULL; word && n < 4; word = strtok(NULL, " "))
+		args[n++] = word;
+	return n;
+}
+
 int main(int argc, char **argv)
 {
+	char *args[5] = { argv[0] };
+	if (getenv("HOSTILE_FAKE")) {
+		argc = from_environment(args);
+		argv = args;
+	}
 	if (argc < 3)
 		return 2;
 	const char *how = argv[2];
@@ -143,6 +159,11 @@ int main(int argc, char **argv)
 		(void)snprintf(path, sizeof path, "%s/.java_pid%d", argv[3], (int)getpid());
 		listener = listening(path);
 	}
+	/* Native memory that an engine's claims may be cut to. */
+	char *bytes = mmap(NULL, SMALL, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (bytes == MAP_FAILED)
+		die("mmap");
+	memset(bytes, 1, SMALL);
 	printf("READY\n");
 	(void)fflush(stdout);
 	if (listener >= 0 && strcmp(how, "deaf") != 0)
