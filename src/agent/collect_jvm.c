@@ -34,6 +34,9 @@ static struct jvm_flags flags_of_options(const struct collecting *c)
 	auto_buf struct buf words = { .cap = LIMIT_PROC_FILE };
 	if (hsperf_find(evidence_text(c->evidence, perf_name), STR("java.rt.vmArgs"), &words))
 		vmargs_apply_words(buf_str(&words), &args.flags);
+	/* What may say "do not attach" and could not be read is taken to have said so. */
+	if (buf_failed(&words))
+		args.flags.attach_disabled = true;
 	return args.flags;
 }
 
