@@ -144,20 +144,49 @@ void collect_cgroup(struct collecting *c)
 	}
 }
 
+static int read_smaps_once(struct collecting *c, struct buf *out, struct err *err)
+{
+	auto_buf struct buf whole = { .cap = LIMIT_SMAPS };
+	auto_(vma_set_done) struct vma_set set = { 0 };
+	int rc = file_read_at(c->pid_fd, "smaps", LIMIT_SMAPS, &whole, err);
+	if (rc < 0)
+		return rc;
+	if (c->options->slim_smaps)
+		return smaps_slim(buf_str(&whole), out, err);
+	rc = smaps_parse(buf_str(&whole), &set, err);
+	if (rc == 0) {
+		buf_done(out);
+		*out = whole;
+		whole = (struct buf){ 0 };
+	}
+	return rc;
+}
+
+/*
+ * The kernel prints a page at a time and lets go of the map in between, so the mappings of a busy JVM (ZGC above
+ * all) may not fit together. Then the text is read again, a few times: each walk holds up the target's mmap.
+ */
+static int read_smaps(struct collecting *c, const char *name, struct err *err)
+{
+	enum { TRIES = 4 };
+	int rc = 0;
+	for (int i = 0; i < TRIES; i++) {
+		struct buf *out = evidence_new(c->evidence, name, LIMIT_SMAPS);
+		if (!out)
+			return err_set(err, ERR_LIMIT, "no room for smaps");
+		rc = read_smaps_once(c, out, err);
+		if (rc == 0 || err->kind != ERR_MALFORMED)
+			break;
+	}
+	return rc;
+}
+
 /* smaps, and what only smaps tells to ask: the ZGC memfd, and pagemap for ranges that share a mapping. */
 void collect_smaps(struct collecting *c)
 {
 	static const char name[] = "proc/smaps";
 	struct err err = { 0 };
-	struct buf *bytes = evidence_new(c->evidence, name, LIMIT_SMAPS);
-	if (!bytes)
-		return;
-	int rc = file_read_at(c->pid_fd, "smaps", LIMIT_SMAPS, bytes, &err);
-	if (rc == 0 && c->options->slim_smaps) {
-		auto_buf struct buf whole = *bytes;
-		*bytes = (struct buf){ .cap = LIMIT_SMAPS };
-		rc = smaps_slim(buf_str(&whole), bytes, &err);
-	}
+	int rc = read_smaps(c, name, &err);
 	if (rc < 0) {
 		collect_say_denied(c, &err);
 		evidence_fail(c->evidence, name, &err);
