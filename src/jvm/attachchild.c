@@ -262,9 +262,15 @@ static int make_trigger(const struct attach_session *session, unsigned at, const
 	if (dir < 0)
 		return err_set(err, ERR_DENIED, "attach: the JVM's working directory cannot be opened");
 	auto_close int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 && errno == EEXIST && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    st.st_uid == session->euid)
-		return 0;
+	if (fd < 0 && errno == EEXIST) {
+		/* Another client's, who asks at the same time. A link may lead nowhere: the JVM would then print its threads. */
+		if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+		    st.st_uid == session->euid)
+			return 0;
+		(void)err_set(err, ERR_UNSUPPORTED,
+			      "attach: something that is no trigger file of the JVM's user stands at %s: remove it", name);
+		return -EEXIST;
+	}
 	if (fd < 0)
 		return err_sys(err, errno, "attach: create the trigger file");
 	/* An NFS or idmapped mount may give it another owner; the JVM would not take it. */
@@ -310,7 +316,8 @@ static int start_listener(const struct attach_session *session, int out_fd, stru
 	}
 	(void)snprintf(name, sizeof name, ".attach_pid%" PRIu64, session->ns_pid);
 	int made = make_trigger(session, at, name, err);
-	if (made < 0)
+	/* What the JVM finds in its working directory is its answer: it looks in /tmp only if nothing is there. */
+	if (made < 0 && made != -EEXIST)
 		made = make_trigger(session, at = ATTACH_DIR_TMP, name, err);
 	if (made < 0)
 		return made;

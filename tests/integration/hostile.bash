@@ -13,6 +13,7 @@ chmod 711 "$work"
 mine=()      # pids this file started
 jvms=()      # those of them that must survive, "pid:output file"
 bankfull=$work/bankfull
+python=$(python3 -c 'import sys; print(sys.executable)') || exit 1 # no wrapper of it a hundred times
 cp "$BANKFULL" "$bankfull" && chmod 755 "$bankfull" || exit 1
 # The address sanitizer needs room, and is slow.
 asan=0
@@ -104,7 +105,7 @@ await_jvms()
 			exit 1
 		fi
 	done
-	sleep "${1:-3.2}"
+	sleep 3.2
 }
 
 # The JVM lives and has said nothing but READY (a SIGQUIT too many makes it print its threads).
@@ -187,5 +188,5 @@ no_trigger()
 # json EXPRESSION: of the last run's output, as python sees it in d; reasons(d) is {what: reason}.
 json()
 {
-	python3 tests/integration/hostile_json.py "$work/run.out" "$1"
+	"$python" tests/integration/hostile_json.py "$work/run.out" "$1"
 }

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # time-limit: 180
 # Metrics endpoints that hang, lie, flood and lead elsewhere; addresses that the target only pretends to serve.
+# shellcheck disable=SC2015 # ok() cannot fail
 # shellcheck source=tests/integration/hostile.bash
 . tests/integration/hostile.bash
 
 gcc -std=gnu11 -O1 -o "$work/java" tests/integration/hostile_fake.c || exit 1
 head -c 8192 /dev/zero >"$work/libjvm.so"
 : >"$work/requests"
-start server python3 tests/integration/hostile_http.py "$work/requests"
+start server "$python" tests/integration/hostile_http.py "$work/requests"
 start idle "$work/java" "$work/libjvm.so" idle
 jvm=$pid
 for _ in $(seq 100); do [ -s "$work/server.out" ] && grep -q READY "$work/idle.out" && break; sleep 0.1; done
@@ -89,7 +90,7 @@ agent() # NAME WORDS ARGUMENT...
 	kill "$pid"
 }
 jmx=-javaagent:/x/jmx_prometheus_javaagent-1.0.1.jar
-for host in 10.0.0.1 169.254.169.254 [::ffff:169.254.169.254] [fe80::1] 167772161 u:p@10.0.0.1 metadata.google.internal 10.0.0.1.; do
+for host in 10.0.0.1 169.254.169.254 "[::ffff:169.254.169.254]" "[fe80::1]" 167772161 u:p@10.0.0.1 metadata.google.internal 10.0.0.1.; do
 	agent "an agent that says it serves $host" "http/" "$jmx=$host:9:/c.yml" Main
 	[[ $out != *"//$host"* && $out != *10.0.0.1* && $out != *169.254* ]] && [[ $out != *"http://"* || $out == *"http://127.0.0.1:9/"* ]] && ok "is looked for on loopback only: $host" || not_ok "is looked for on loopback only: $host"
 done

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # time-limit: 150
 # The right and the wrong uid, gid and capabilities; a /proc that hides processes.
+# shellcheck disable=SC2015 # ok() cannot fail
 # shellcheck source=tests/integration/hostile.bash
 . tests/integration/hostile.bash
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # time-limit: 180
 # JVMs that may not be asked, tell less, stand still, or whose socket somebody else sits on.
+# shellcheck disable=SC2015 # ok() cannot fail
 # shellcheck source=tests/integration/hostile.bash
 . tests/integration/hostile.bash
 
@@ -117,6 +118,7 @@ else
 fi
 
 # A process that answers on the JVM's socket as it likes. /tmp is where HotSpot looks.
+quit=0 # set below, as the others are
 for how in drip flood junk deaf quit; do
 	case $how in quit) start "$how" "$fake" "$work/libjvm.so" "$how" ;; *) start "$how" "$fake" "$work/libjvm.so" "$how" /tmp ;; esac
 	declare "$how=$pid"

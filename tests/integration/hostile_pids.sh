@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Pids that are none, no JVM, or somebody else by the time they are read.
+# shellcheck disable=SC2015 # ok() cannot fail
 # shellcheck source=tests/integration/hostile.bash
 . tests/integration/hostile.bash
 
@@ -41,7 +42,7 @@ else
 	skip "a shell of another user is no JVM" "needs root"
 fi
 
-start zombie python3 -c '
+start zombie "$python" -c '
 import os, time
 pid = os.fork()
 if pid == 0: os._exit(0)
@@ -54,7 +55,8 @@ verdict "a zombie" '2|3' "$(cat "$work/zombie.out")"
 # A thread's id is no process's, though /proc shows a directory for it.
 await_jvms
 jvm=${jvms[0]%%:*}
-tid=$(ls "/proc/$jvm/task" | tail -n 1)
+tids=("/proc/$jvm/task"/*)
+tid=${tids[-1]##*/}
 run 10 report --pid "$tid" --format json
 verdict "a thread's id" 2 "$tid is a thread of process $jvm"
 run 10 report --pid "$jvm" --format json
@@ -119,6 +121,7 @@ done
 [ "$bad" = 0 ] && ok "a search among processes that come and go" || not_ok "a search among processes that come and go" "$stray"
 
 # It catches SIGQUIT or not: it is never killed by us.
+idle=0 # set below
 for how in idle bare; do
 	start "$how" "$fake" "$work/libjvm.so" "$how"
 	declare "$how=$pid"
