@@ -229,7 +229,10 @@ static void rocksdb_lines(const struct snapshot *snapshot, struct ledger *ledger
 	const struct rocksdb_claim *claim = &snapshot->engine.rocksdb;
 	bool usable = !claim->ambiguous && (qty_known(claim->cache_usage_bytes) || qty_known(claim->memtables_bytes));
 	if (!usable) {
-		bool in_use = snapshot->engine.backend == BACKEND_ROCKSDB || snapshot->engine.backend == BACKEND_FORST || maps_rocksdb(snapshot);
+		/* A JobManager is told the backend of its jobs, and opens no store itself. */
+		bool told = snapshot->engine.kind != ENGINE_FLINK_JOBMANAGER &&
+			    (snapshot->engine.backend == BACKEND_ROCKSDB || snapshot->engine.backend == BACKEND_FORST);
+		bool in_use = told || maps_rocksdb(snapshot);
 		if (!in_use)
 			return;
 		const char *why = claim->ambiguous ? "its metrics collide: see missing inputs" : "RocksDB metrics not read: inside native-other";
