@@ -39,12 +39,6 @@ struct gc_plan {
 	bool whole;        /* tables may be committed whole, whatever the heap is */
 };
 
-struct gc_place {
-	size_t first, n; /* which tables */
-	uint64_t end, bytes;
-	int trust;
-};
-
 static uint64_t page_up(const struct vma_view *view, uint64_t bytes)
 {
 	return (bytes + view->page_bytes - 1) / view->page_bytes * view->page_bytes;
@@ -253,19 +247,36 @@ static void find_z_mark_space(const struct vma_view *view, struct vma_marks *mar
 
 /* --- 2. to 4.: fit, neighbour, top ------------------------------------------------------------- */
 
-/* The part of a commit that ends at `end` and is not marked yet. */
-static uint64_t free_from(const struct vma_marks *marks, const struct vma *vma, uint64_t end)
+enum trust { TRUST_NONE = 0, TRUST_ZONE, TRUST_BORDER, TRUST_NEIGHBOUR, TRUST_FIT };
+enum neighbour { NEIGHBOUR_NONE = 0, NEIGHBOUR_TABLE, NEIGHBOUR_SEGMENTS };
+
+struct gc_place {
+	size_t first, n; /* which tables */
+	uint64_t end, bytes;
+	enum trust trust;
+};
+
+struct gc_search {
+	const struct vma_view *view;
+	const struct gc_plan *plan;
+	const struct vma_marks *marks;
+	uint64_t zone; /* where the code cache ends: above it lie the mappings that the JVM made first; 0: unread */
+};
+
+/* The part of a chain of commits that ends at `end` and is not marked yet. */
+static uint64_t free_from(const struct gc_search *search, size_t index, uint64_t end)
 {
-	uint64_t from = vma->start;
-	for (size_t i = 0; i < marks->n; i++)
-		if (marks->items[i].range.end <= end && marks->items[i].range.end > from)
-			from = marks->items[i].range.end;
+	uint64_t from = commits_start(search->view, index);
+	for (size_t i = 0; i < search->marks->n; i++)
+		if (search->marks->items[i].range.end <= end && search->marks->items[i].range.end > from)
+			from = search->marks->items[i].range.end;
 	return from;
 }
 
-/* The longest run of tables not yet found that fits below `end`; exact if it ends where the free part begins. */
-static struct gc_place run_below(const struct gc_plan *plan, uint64_t from, uint64_t end)
+/* The longest run of tables not yet found that fits below `end`, if it can one that ends on a border of mappings. */
+static struct gc_place run_below(const struct gc_search *search, uint64_t from, uint64_t end)
 {
+	const struct gc_plan *plan = search->plan;
 	struct gc_place best = { .end = end };
 	for (size_t first = 0; first < plan->n; first++) {
 		uint64_t bytes = 0;
@@ -273,7 +284,10 @@ static struct gc_place run_below(const struct gc_plan *plan, uint64_t from, uint
 			bytes += plan->tables[i].size;
 			if (bytes > end - from)
 				break;
-			int trust = end - bytes == from ? 3 : 0;
+			uint64_t start = end - bytes;
+			bool fits = start == from ||
+				    search->view->set->items[view_find(search->view, start)].start == start;
+			enum trust trust = fits ? TRUST_FIT : TRUST_NONE;
 			if (trust < best.trust || (trust == best.trust && bytes <= best.bytes))
 				continue;
 			best = (struct gc_place){ first, i - first + 1, end, bytes, trust };
@@ -282,89 +296,89 @@ static struct gc_place run_below(const struct gc_plan *plan, uint64_t from, uint
 	return best;
 }
 
-static int trust_of(const struct vma_view *view, const struct gc_plan *plan, const struct gc_place *place,
-		    bool neighbour, uint64_t zone)
+static enum trust trust_of(const struct gc_search *search, const struct gc_place *place, enum neighbour neighbour)
 {
-	uint64_t first = plan->tables[place->first].size;
 	if (place->bytes == 0)
-		return -1;
-	if (place->trust == 3)
-		return 3;
-	if (neighbour && !(plan->queues_above && place->first == 0))
-		return 2;
-	if (first % HUGE_ALIGN == 0)
-		return place->end % HUGE_ALIGN == 0 ? 1 : -1;
-	/* Small tables: only where the JVM put its first mappings, above the code cache. */
-	(void)view;
-	return !plan->queues_above && zone && place->end > zone ? 0 : -1;
+		return TRUST_NONE;
+	if (place->trust == TRUST_FIT)
+		return TRUST_FIT;
+	if (neighbour == NEIGHBOUR_TABLE || (neighbour == NEIGHBOUR_SEGMENTS && !search->plan->queues_above))
+		return TRUST_NEIGHBOUR;
+	if (search->plan->tables[place->first].size % HUGE_ALIGN == 0)
+		return place->end % HUGE_ALIGN == 0 ? TRUST_BORDER : TRUST_NONE;
+	/* Small tables: only where the JVM put its first mappings. */
+	return !search->plan->queues_above && search->zone && place->end > search->zone ? TRUST_ZONE : TRUST_NONE;
 }
 
-static void consider(const struct vma_view *view, const struct gc_plan *plan, uint64_t from, uint64_t end,
-		     bool neighbour, uint64_t zone, struct gc_place *best)
+static void consider(const struct gc_search *search, uint64_t from, uint64_t end, enum neighbour neighbour,
+		     struct gc_place *best)
 {
 	if (end <= from)
 		return;
-	struct gc_place place = run_below(plan, from, end);
-	place.trust = trust_of(view, plan, &place, neighbour, zone);
-	if (place.trust > best->trust || (place.trust == best->trust && place.trust >= 0 && place.bytes > best->bytes))
+	struct gc_place place = run_below(search, from, end);
+	place.trust = trust_of(search, &place, neighbour);
+	if (place.trust > best->trust || (place.trust == best->trust && place.trust && place.bytes > best->bytes))
 		*best = place;
-	/* G1's task queues lie between the segment map and the tables: as many as there are GC threads. */
-	for (uint64_t k = 1; neighbour && plan->queues_above && k <= QUEUES_MAX; k++) {
-		uint64_t queues = k * (TASK_QUEUE_BYTES + view->page_bytes);
+	/*
+	 * G1's task queues are allocated right before its tables, one a GC thread: as many as fit lie between them and
+	 * what was there before.
+	 */
+	for (uint64_t k = 1; search->plan->queues_above && best->trust != TRUST_FIT && k <= QUEUES_MAX; k++) {
+		uint64_t queues = k * (TASK_QUEUE_BYTES + search->view->page_bytes);
 		if (queues >= end - from)
 			return;
-		place = run_below(plan, from, end - queues);
-		if (place.trust == 3 && place.first == 0 && best->trust < 3)
+		place = run_below(search, from, end - queues);
+		if (place.trust == TRUST_FIT && place.first == 0)
 			*best = place;
 	}
 }
 
-/* Where the code cache ends: above it lie the mappings that the JVM made first. */
-static uint64_t code_end(const struct vma_marks *marks)
+/* What a mark is to a table right below it. The code itself is no neighbour: what malloc mapped lies below that. */
+static enum neighbour neighbour_of(const struct gc_search *search, const struct vma_mark *mark)
 {
-	uint64_t end = 0;
-	for (size_t i = 0; i < marks->n; i++)
-		if (marks->items[i].class == CLASS_CODE &&
-		    marks->items[i].range.end - marks->items[i].range.start > 2 * SHAPE_MIB)
-			end = marks->items[i].range.end;
-	return end;
+	if (mark->class == CLASS_GC)
+		return NEIGHBOUR_TABLE;
+	const struct vma *vma = &search->view->set->items[view_find(search->view, mark->range.start)];
+	return mark->class == CLASS_CODE && !(vma->flags & VMA_EXEC) ? NEIGHBOUR_SEGMENTS : NEIGHBOUR_NONE;
 }
 
-static struct gc_place best_place(const struct vma_view *view, const struct gc_plan *plan,
-				  const struct vma_marks *marks)
+static void consider_mapping(const struct gc_search *search, size_t index, struct gc_place *best)
 {
-	struct gc_place best = { .trust = -1 };
-	uint64_t zone = code_end(marks);
-	for (size_t i = view->set->n; i-- > 0;) {
-		const struct vma *vma = &view->set->items[i];
-		if (!shape_is_commit(view, vma) || view_anon_bytes(view, vma) > vma->end - vma->start)
-			continue;
-		bool top_is_free = true, neighbour = false;
-		for (size_t m = marks->n; m-- > 0;) {
-			const struct vma_mark *mark = &marks->items[m];
-			if (mark->class != CLASS_GC && mark->class != CLASS_CODE) {
-				top_is_free &= mark->range.end < vma->end || mark->range.start >= vma->end;
-				continue;
-			}
-			if (mark->range.start == vma->end)
-				neighbour = true;
-			if (mark->range.start < vma->end && mark->range.end >= vma->end)
-				top_is_free = false;
-			if (mark->range.start > vma->start && mark->range.start < vma->end)
-				consider(view, plan, free_from(marks, vma, mark->range.start), mark->range.start, true,
-					 zone, &best);
-		}
-		if (top_is_free)
-			consider(view, plan, free_from(marks, vma, vma->end), vma->end, neighbour, zone, &best);
+	const struct vma *vma = &search->view->set->items[index];
+	bool top_is_free = true;
+	enum neighbour above = NEIGHBOUR_NONE;
+	for (size_t m = search->marks->n; m-- > 0;) {
+		const struct vma_mark *mark = &search->marks->items[m];
+		enum neighbour neighbour = neighbour_of(search, mark);
+		if (mark->range.start < vma->end && mark->range.end >= vma->end)
+			top_is_free = false;
+		if (mark->range.start == vma->end)
+			above = neighbour;
+		if (neighbour && mark->range.start > vma->start && mark->range.start < vma->end)
+			consider(search, free_from(search, index, mark->range.start), mark->range.start, neighbour,
+				 best);
 	}
-	return best;
+	if (top_is_free)
+		consider(search, free_from(search, index, vma->end), vma->end, above, best);
+}
+
+static uint64_t code_end(const struct snapshot *snapshot)
+{
+	uint64_t end = 0;
+	for (size_t i = 0; i < snapshot->code.n_ranges && i < JVM_CODE_RANGES_MAX; i++)
+		end = snapshot->code.ranges[i].end > end ? snapshot->code.ranges[i].end : end;
+	return end;
 }
 
 static void find_places(const struct vma_view *view, struct gc_plan *plan, struct vma_marks *marks)
 {
+	const struct gc_search search = { view, plan, marks, code_end(view->snapshot) };
 	for (size_t round = 0; round < TABLES_MAX; round++) {
-		struct gc_place place = best_place(view, plan, marks);
-		if (place.trust < 0)
+		struct gc_place place = { .trust = TRUST_NONE };
+		for (size_t i = view->set->n; i-- > 0;)
+			if (shape_is_commit(view, &view->set->items[i]))
+				consider_mapping(&search, i, &place);
+		if (place.trust == TRUST_NONE)
 			return;
 		uint64_t end = place.end;
 		for (size_t i = place.first; i < place.first + place.n; i++) {

@@ -54,26 +54,46 @@ static bool is_heap_shaped(const struct vma_view *view, struct addr_range range)
 	return true;
 }
 
-/* Without an answer of the JVM: a piece of address space of exactly the heap's reserve. */
+/* A class space of the heap's size would pass for it, but for the archive below. */
+static bool follows_archive(const struct vma_view *view, size_t index)
+{
+	while (index > 0 && view->set->items[index - 1].end == view->set->items[index].start) {
+		index--;
+		if (shape_is_archive(view, &view->set->items[index]))
+			return true;
+		if (!shape_is_reserve(view, &view->set->items[index]))
+			return false;
+	}
+	return false;
+}
+
+/*
+ * Without an answer of the JVM: a piece of address space of exactly the heap's reserve. First one that touches
+ * nothing at either end, as a heap at a low address does (compressed oops), then one that only ends with a mapping.
+ */
 static void heap_by_shape(const struct vma_view *view, struct vma_marks *marks)
 {
 	const struct snapshot *snapshot = view->snapshot;
-	uint64_t size = qty_or(snapshot->flags.max_heap_bytes, 0);
+	const struct vma_set *set = view->set;
+	uint64_t size = qty_or(snapshot->flags.max_heap_bytes, qty_or(snapshot->perf.heap_max_bytes, 0));
 	size = (size + HEAP_MIN_BYTES - 1) / HEAP_MIN_BYTES * HEAP_MIN_BYTES;
 	if (size == 0 || snapshot->gc == GC_Z)
 		return;
-	for (size_t i = 0; i < view->set->n; i++) {
-		const struct vma *vma = &view->set->items[i];
-		struct addr_range range = { vma->start, vma->start + size };
-		if (vma->start % HEAP_MIN_BYTES != 0 || range.end < size || !shape_is_commit(view, vma) ||
-		    !is_heap_shaped(view, range))
-			continue;
-		/* It ends where a mapping ends, or else it is a part of something larger. */
-		size_t last = view_find(view, range.end - 1);
-		if (view->set->items[last].end != range.end && !shape_is_reserve(view, &view->set->items[last]))
-			continue;
-		marks->sure[CLASS_HEAP] = marks_add(marks, range, CLASS_HEAP);
-		return;
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < set->n; i++) {
+			struct addr_range range = { set->items[i].start, set->items[i].start + size };
+			if (range.start % HEAP_MIN_BYTES != 0 || range.end < size ||
+			    !shape_is_commit(view, &set->items[i]))
+				continue;
+			size_t last = view_find(view, range.end - 1);
+			bool ends = last < set->n && set->items[last].end == range.end;
+			bool alone = (i == 0 || set->items[i - 1].end != range.start) &&
+				     (last + 1 >= set->n || set->items[last + 1].start != range.end);
+			if (!ends || (pass == 0 && !alone) || !is_heap_shaped(view, range) || follows_archive(view, i))
+				continue;
+			marks->sure[CLASS_HEAP] = marks_add(marks, range, CLASS_HEAP);
+			return;
+		}
 	}
 }
 
@@ -133,8 +153,6 @@ void marks_find(const struct vma_view *view, bool by_shape, struct vma_marks *re
 		marks_gc_mirrors(view, &marks);
 		marks_metaspace(view, &marks);
 		marks_gc(view, &marks);
-	} else {
-		marks.sure[CLASS_METASPACE] = marks.sure[CLASS_GC] = true;
 	}
 	*ret_marks = marks;
 }

@@ -39,11 +39,20 @@ static struct qty class_told(const struct snapshot *snapshot)
 	return known_or(snapshot->nmt.class_space_committed_bytes, snapshot->heap.class_space_committed_bytes);
 }
 
-static struct qty nodes_told(const struct snapshot *snapshot)
+/* What the JVM says is committed outside of the class space, where that was found to hold `class_bytes`. */
+static struct qty nodes_told(const struct snapshot *snapshot, uint64_t class_bytes)
 {
-	struct qty all = snapshot->heap.metaspace_committed_bytes;
-	return known_or(snapshot->nmt.metadata_committed_bytes,
-			qty_sub(all, snapshot->heap.class_space_committed_bytes));
+	struct qty all =
+		known_or(snapshot->heap.metaspace_committed_bytes, snapshot->engine.gauges.metaspace_committed_bytes);
+	struct qty class_space = known_or(class_told(snapshot), qty_of(class_bytes, QTY_DERIVED));
+	return known_or(snapshot->nmt.metadata_committed_bytes, qty_sub(all, class_space));
+}
+
+/* hsperfdata is as of the last collection: no proof, but not less than that can be committed. */
+static uint64_t nodes_at_least(const struct snapshot *snapshot)
+{
+	struct qty nodes = qty_sub(snapshot->perf.metaspace_capacity_bytes, snapshot->perf.class_space_capacity_bytes);
+	return qty_or(nodes, 0);
 }
 
 /* Sizes the class space may have been reserved with: what the JVM says, then what its flags make of it. */
@@ -67,17 +76,20 @@ static size_t class_sizes(const struct snapshot *snapshot, uint64_t sizes[5])
 	return n;
 }
 
-static bool try_class_space(const struct vma_view *view, struct vma_marks *marks, uint64_t start, uint64_t size)
+/* The committed bytes, 0 if it is none. */
+static uint64_t try_class_space(const struct vma_view *view, struct vma_marks *marks, uint64_t start, uint64_t size)
 {
 	struct addr_range range = { start, start + size };
 	if (range.end < start || start % NODE_ALIGN != 0 || marks_overlap(marks, range))
-		return false;
+		return 0;
 	uint64_t committed = shape_committed(view, range, GRANULE);
-	return committed && near(committed, class_told(view->snapshot)) && marks_add(marks, range, CLASS_METASPACE);
+	if (committed == 0 || !near(committed, class_told(view->snapshot)))
+		return 0;
+	return marks_add(marks, range, CLASS_METASPACE) ? committed : 0;
 }
 
 /* After the archive: MetaspaceShared reserves both in one piece, so that narrow Klass pointers reach both. */
-static bool class_space_after_archive(const struct vma_view *view, struct vma_marks *marks, size_t archive)
+static uint64_t class_space_after_archive(const struct vma_view *view, struct vma_marks *marks, size_t archive)
 {
 	const struct vma_set *set = view->set;
 	size_t i = archive + 1;
@@ -85,32 +97,29 @@ static bool class_space_after_archive(const struct vma_view *view, struct vma_ma
 	       (shape_is_reserve(view, &set->items[i]) || shape_is_archive(view, &set->items[i])))
 		i++;
 	if (i >= set->n || set->items[i].start != set->items[i - 1].end)
-		return false;
-	uint64_t sizes[5];
+		return 0;
+	uint64_t sizes[5], committed = 0;
 	size_t n = class_sizes(view->snapshot, sizes);
-	for (size_t s = 0; s < n; s++)
-		if (try_class_space(view, marks, set->items[i].start, sizes[s]))
-			return true;
-	return false;
+	for (size_t s = 0; s < n && !committed; s++)
+		committed = try_class_space(view, marks, set->items[i].start, sizes[s]);
+	return committed;
 }
 
-static bool find_class_space(const struct vma_view *view, struct vma_marks *marks)
+static uint64_t find_class_space(const struct vma_view *view, struct vma_marks *marks)
 {
 	const struct vma_set *set = view->set;
-	for (size_t i = 0; i < set->n; i++) {
+	uint64_t sizes[5], committed = 0;
+	for (size_t i = 0; i < set->n && !committed; i++) {
 		struct addr_range range = { set->items[i].start, set->items[i].end };
-		if (shape_is_archive(view, &set->items[i]) && !marks_overlap(marks, range) &&
-		    class_space_after_archive(view, marks, i))
-			return true;
+		if (shape_is_archive(view, &set->items[i]) && !marks_overlap(marks, range))
+			committed = class_space_after_archive(view, marks, i);
 	}
-	uint64_t sizes[5];
 	size_t n = class_sizes(view->snapshot, sizes);
-	for (size_t s = 0; s < n; s++)
-		for (size_t i = 0; i < set->n; i++)
-			if (shape_is_reserve(view, &set->items[i]) && set->items[i].end > sizes[s] &&
-			    try_class_space(view, marks, set->items[i].end - sizes[s], sizes[s]))
-				return true;
-	return false;
+	for (size_t s = 0; s < n && !committed; s++)
+		for (size_t i = 0; i < set->n && !committed; i++)
+			if (shape_is_reserve(view, &set->items[i]) && set->items[i].end > sizes[s])
+				committed = try_class_space(view, marks, set->items[i].end - sizes[s], sizes[s]);
+	return committed;
 }
 
 static bool node_at(const struct vma_view *view, const struct vma_marks *marks, uint64_t end, struct meta_node *ret)
@@ -232,21 +241,50 @@ static bool full_node(const struct vma_view *view, struct vma_marks *marks, uint
 	return best.committed && marks_add(marks, best.range, CLASS_METASPACE);
 }
 
-static bool find_nodes(const struct vma_view *view, struct vma_marks *marks)
+static bool touches_none(const struct vma_view *view, struct addr_range range)
 {
-	struct qty told = nodes_told(view->snapshot);
+	size_t i = view_find(view, range.start);
+	const struct vma *vma = &view->set->items[i];
+	bool below = i > 0 && vma[-1].end == range.start && shape_is_commit(view, vma - 1);
+	bool above = i + 1 < view->set->n && vma[1].start == range.end && shape_is_commit(view, vma + 1);
+	return vma->start == range.start && vma->end == range.end && !below && !above;
+}
+
+/*
+ * Where the JVM told nothing: nodes that end in a commit but have a reserve inside (the first node always has, the
+ * boot loader's chunk is never used up), and mappings that are a node and touch no other: malloc's have a header, so
+ * that none is a whole number of MiB.
+ */
+static uint64_t full_nodes_by_shape(const struct vma_view *view, struct vma_marks *marks)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < view->set->n; i++) {
+		struct meta_node node;
+		if (!shape_is_commit(view, &view->set->items[i]) ||
+		    !node_at(view, marks, view->set->items[i].end, &node))
+			continue;
+		if ((node.committed < NODE_BYTES || touches_none(view, node.range)) &&
+		    marks_add(marks, node.range, CLASS_METASPACE))
+			sum += node.committed;
+	}
+	return sum;
+}
+
+static bool find_nodes(const struct vma_view *view, struct vma_marks *marks, uint64_t class_bytes)
+{
+	struct qty told = nodes_told(view->snapshot, class_bytes);
 	struct meta_node nodes[NODES_MAX] = { 0 };
 	if (!view->noreserve_marks && !qty_known(told))
 		return false;
 	size_t n = leave_out_strangers(nodes, nodes_with_tail(view, marks, nodes), told);
-	uint64_t sum = sum_of(nodes, n);
+	uint64_t sum = sum_of(nodes, n), full;
 	for (size_t i = 0; i < n; i++)
 		(void)marks_add(marks, nodes[i].range, CLASS_METASPACE);
-	if (!qty_known(told))
-		return n > 0;
-	uint64_t full;
-	while (sum + NODE_BYTES / 2 < told.bytes && full_node(view, marks, told.bytes - sum, &full))
+	uint64_t wanted = qty_or(told, nodes_at_least(view->snapshot));
+	while (sum + NODE_BYTES / 2 < wanted && full_node(view, marks, wanted - sum, &full))
 		sum += full;
+	if (!qty_known(told))
+		return sum + full_nodes_by_shape(view, marks) > 0 && sum >= nodes_at_least(view->snapshot) / 2;
 	if (!near(sum, told) && sum < told.bytes && node_with_merged_tail(view, marks, qty_measured(told.bytes - sum)))
 		sum = told.bytes;
 	return near(sum, told);
@@ -254,9 +292,11 @@ static bool find_nodes(const struct vma_view *view, struct vma_marks *marks)
 
 void marks_metaspace(const struct vma_view *view, struct vma_marks *marks)
 {
-	bool class_space = find_class_space(view, marks);
-	bool none = qty_known(class_told(view->snapshot)) && class_told(view->snapshot).bytes == 0;
-	marks->sure[CLASS_METASPACE] = find_nodes(view, marks) && (class_space || none);
+	const struct snapshot *snapshot = view->snapshot;
+	uint64_t class_bytes = find_class_space(view, marks);
+	/* -XX:-UseCompressedClassPointers: there is none, and NMT tells none. */
+	bool none = snapshot->nmt_read && qty_or(class_told(snapshot), 0) == 0;
+	marks->sure[CLASS_METASPACE] = find_nodes(view, marks, class_bytes) && (class_bytes || none);
 	if (!marks->sure[CLASS_METASPACE])
 		marks_drop(marks, CLASS_METASPACE);
 }

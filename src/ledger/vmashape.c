@@ -24,6 +24,7 @@ void view_of(const struct snapshot *snapshot, struct vma_view *ret_view)
 			continue;
 		view.stack_marks |= (vma->flags & VMA_NOHUGEPAGE) != 0;
 		view.noreserve_marks |= (vma->flags & VMA_NORESERVE) != 0;
+		view.account_marks |= (vma->flags & VMA_ACCOUNT) != 0;
 	}
 	*ret_view = view;
 }
@@ -51,17 +52,12 @@ uint64_t view_anon_bytes(const struct vma_view *view, const struct vma *vma)
 	return view->set->have & VMA_HAVE_PSS_ANON ? vma->pss_anon_bytes : vma->anonymous_bytes;
 }
 
-static bool has_vmflags(const struct vma_view *view)
-{
-	return view->set->have & VMA_HAVE_VMFLAGS;
-}
-
 bool shape_is_commit(const struct vma_view *view, const struct vma *vma)
 {
 	uint32_t mode = vma->flags & (access_flags | VMA_SHARED);
 	if (vma->kind != VMA_ANON || mode != (VMA_READ | VMA_WRITE) || (vma->flags & (VMA_NOHUGEPAGE | VMA_NORESERVE)))
 		return false;
-	return !has_vmflags(view) || (vma->flags & VMA_ACCOUNT);
+	return !view->account_marks || (vma->flags & VMA_ACCOUNT);
 }
 
 bool shape_is_reserve(const struct vma_view *view, const struct vma *vma)

@@ -24,6 +24,7 @@ struct vma_view {
 	uint64_t page_bytes;
 	bool stack_marks;     /* some mapping has `nh`: every stack then has it */
 	bool noreserve_marks; /* some mapping has `nr`: arenas and reserves can be told from commits */
+	bool account_marks;   /* some mapping has `ac`: what is committed has it */
 };
 
 void view_of(const struct snapshot *snapshot, struct vma_view *ret_view);

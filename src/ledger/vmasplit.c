@@ -232,9 +232,10 @@ void vmasplit_run(const struct snapshot *snapshot, struct vma_split *ret_split)
 	}
 	split.exact_heap = splitter.marks.exact_heap;
 	split.labelled[CLASS_HEAP] = splitter.marks.sure[CLASS_HEAP];
-	split.labelled[CLASS_METASPACE] = splitter.marks.sure[CLASS_METASPACE];
-	split.labelled[CLASS_GC] = splitter.marks.sure[CLASS_GC];
-	split.labelled[CLASS_JVM] = snapshot->regions.n > 0;
+	bool labels = snapshot->regions.n > 0;
+	split.labelled[CLASS_METASPACE] = labels || splitter.marks.sure[CLASS_METASPACE];
+	split.labelled[CLASS_GC] = labels || splitter.marks.sure[CLASS_GC];
+	split.labelled[CLASS_JVM] = labels;
 	split.labelled[CLASS_CODE] = split.labelled[CLASS_STACKS] = split.labelled[CLASS_CDS] = true;
 	split.labelled[CLASS_LIBRARY] = split.labelled[CLASS_MALLOC] = split.labelled[CLASS_POOL] = true;
 	*ret_split = split;

@@ -214,7 +214,7 @@ static enum vma_class guess_at(const struct vma_view *view, const struct vma_mar
 	return shape_class(view, index);
 }
 
-/* `detail` may be NULL, and then `map` is the truth; with both, a label of `map` counts where `detail` has a range. */
+/* `detail` may be NULL, and then `map` is the truth; with both, what `map` labels is what `detail` says of the page. */
 static void compare(const struct snapshot *s, const struct runs *pages, const struct jvm_regions *map,
 		    const struct jvm_regions *detail, struct matrix *m)
 {
@@ -234,8 +234,8 @@ static void compare(const struct snapshot *s, const struct runs *pages, const st
 			if (detail)
 				end = next_border(detail, at, end);
 			int truth = class_of(region_at(map ? map : detail, at));
-			if (map && detail && !region_at(detail, at))
-				truth = NONE;
+			if (map && detail && truth != NONE)
+				truth = class_of(region_at(detail, at));
 			uint64_t bytes = runs_in(pages, (struct addr_range){ at, end });
 			m->bytes[truth][guess] += bytes;
 			if (truth != NONE) {
@@ -299,6 +299,18 @@ static void print_split(const struct snapshot *s)
 	printf("; %zu stacks\n", split.n_stacks);
 }
 
+static void print_marks(const struct snapshot *s)
+{
+	struct vma_view view;
+	struct vma_marks marks;
+	view_of(s, &view);
+	marks_find(&view, true, &marks);
+	for (size_t i = 0; i < marks.n; i++)
+		printf("%12" PRIx64 "-%-12" PRIx64 " %9" PRIu64 " KiB %s\n", marks.items[i].range.start,
+		       marks.items[i].range.end, (marks.items[i].range.end - marks.items[i].range.start) >> 10,
+		       vma_class_names[marks.items[i].class]);
+}
+
 static int report(const char *path)
 {
 	struct snapshot s;
@@ -326,6 +338,7 @@ static int report(const char *path)
 	if (!has_map && !has_detail)
 		die(path, &(struct err){ .message = "neither nmt_detail nor system_map" });
 	answer_queries(&s, &pages);
+	print_marks(&s);
 	print_split(&s);
 	if (has_map && has_detail) {
 		compare(&s, &pages, &map, NULL, &m);
