@@ -154,15 +154,16 @@ if truth is not None:
     committed = max(before["heap_committed"], after["heap_committed"])
     if heap and sum(heap) > committed + committed // 50 + 2 * MIB:
         broken.append(f"java heap {sum(heap)}, committed {committed}")
-    if heap and sum(heap) < min(before["heap_used"], after["heap_used"]) * 98 // 100:
-        broken.append(f"java heap {sum(heap)}, used {before['heap_used']} to {after['heap_used']}")
+    # G1 counts the untouched rest of a humongous region as used: what the workload touched itself is the surer word.
+    touched = before.get("held_heap") or min(before["heap_used"], after["heap_used"]) * 9 // 10
+    if heap and sum(heap) < touched:
+        broken.append(f"java heap {sum(heap)}, touched {touched}")
     claims = [known(lines[owner]["claim_bytes"]) for owner in lines if owner.startswith("rocksdb-")]
     stores = max(known(before.get("store_claim")), known(after.get("store_claim")))
     if stores and sum(claims) > stores * 11 // 10 + 8 * MIB:
         broken.append(f"rocksdb claims {sum(claims)}, the stores say {stores}")
-    direct = lines.get("direct-buffers", {"bytes": None})["bytes"]
-    unsafe = known(after.get("held_unsafe"))
-    if direct is not None and direct > (after["direct_used"] + unsafe) * 102 // 100 + 2 * MIB:
-        broken.append(f"direct {direct}, the JDK says {after['direct_used']}")
-    promise("no more than the workload itself knows of", broken)
+    direct = lines.get("direct-buffers", {"bytes": None, "source": ""})
+    if direct["bytes"] is not None and direct["source"].startswith("metrics") and direct["bytes"] > after["direct_used"] * 102 // 100 + 2 * MIB:
+        broken.append(f"direct {direct['bytes']}, the JDK says {after['direct_used']}")
+    promise("heap, stores and direct memory agree with the workload", broken)
 sys.exit(bad)
