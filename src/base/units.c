@@ -73,12 +73,13 @@ const char *units_format(char dest[UNITS_TEXT_CAP], uint64_t bytes)
 		return dest;
 	}
 	double value = (double)bytes / (double)((uint64_t)1 << (10 * step));
-	if (value >= 1023.95 && step < 6) {
+	if (value >= 1023.5 && step < 6) {
 		value /= 1024;
 		step++;
 	}
-	/* MiB with one decimal keeps columns of a pod comparable; GiB needs two to show a change. */
-	(void)snprintf(dest, UNITS_TEXT_CAP, step >= 3 ? "%.2f %s" : "%.1f %s", value, names[step]);
+	/* MiB with one decimal keeps columns of a pod comparable; GiB needs two to show a change. Four digits are the most. */
+	int decimals = value >= 999.95 ? 0 : step < 3 || value >= 99.995 ? 1 : 2;
+	(void)snprintf(dest, UNITS_TEXT_CAP, "%.*f %s", decimals, value, names[step]);
 	return dest;
 }
 

@@ -129,7 +129,7 @@ config "no mapping" "config.yaml" '[1, 2]\n'
 config "a NUL" "config.yaml" 'limit: "1g\\0"\n'
 config "binary" "config.yaml" '\0\01\02\0377'
 config "escape sequences" "unknown key" '"a\\e[2Jb": 1\n'
-{ for i in $(seq 10000); do printf '['; done; } >"$TMPDIR/config.yaml"
+head -c 10000 /dev/zero | tr '\0' '[' >"$TMPDIR/config.yaml"
 refused "config: 10,000 levels" 2 "config.yaml" report --config "$TMPDIR/config.yaml"
 head -c 300000 /dev/zero | tr '\0' '#' >"$TMPDIR/config.yaml"
 refused "config: larger than its cap" 2 "config.yaml" report --config "$TMPDIR/config.yaml"

@@ -111,7 +111,11 @@ static void formatting(void **state)
 		{ MI - 1, "1.0 MiB" }, /* not "1024.0 KiB" */
 		{ 34 * MI, "34.0 MiB" },
 		{ GI - 1, "1.00 GiB" },
-		{ 1023 * MI + 972 * KI, "1023.9 MiB" },
+		{ 999 * MI, "999.0 MiB" },
+		{ 1023 * MI, "1023 MiB" }, /* four digits at most */
+		{ 1023 * MI + 600 * KI, "1.00 GiB" },
+		{ 123 * GI, "123.0 GiB" },
+		{ 1000 * GI, "1000 GiB" },
 		{ 1728 * MI, "1.69 GiB" },
 		{ 4 * GI, "4.00 GiB" },
 		{ TI, "1.00 TiB" },
