@@ -47,6 +47,7 @@ struct snapshot {
 	bool process_read;         /* status was read */
 	struct process_status status;
 	char container_id[80];
+	char machine_cgroup[160]; /* what this machine has, where the target's cgroup was not found; else "" */
 
 	struct cgroup_memory cgroup;
 	struct limit told_limit;   /* --limit: counts when the cgroup says nothing, and is checked against it when it does */

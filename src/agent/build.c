@@ -70,6 +70,8 @@ static void build_facts(const struct evidence *e, struct snapshot *s)
 	s->page_bytes = (uint32_t)evidence_fact_u64(e, "page_bytes", 4096);
 	if (evidence_fact_find(e, "kernel", &text))
 		str_copy(s->kernel, sizeof s->kernel, text);
+	if (evidence_fact_find(e, "machine_cgroup", &text))
+		str_copy(s->machine_cgroup, sizeof s->machine_cgroup, text);
 	uint64_t bytes = evidence_fact_u64(e, "told_limit", 0);
 	if (bytes)
 		s->told_limit = limit_set(bytes);

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "base/limits.h"
 #include "jvm/cmdline.h"
 #include "jvm/jvmfind.h"
+#include "kernel/cgmount.h"
 #include "kernel/cgpath.h"
 #include "kernel/cgread.h"
 #include "kernel/memfd.h"
@@ -117,6 +119,18 @@ static void collect_facts(struct collecting *c)
 		(void)evidence_fact(e, "pod_limit", "%llu", (unsigned long long)c->options->pod_limit.bytes);
 }
 
+/* Where the target's cgroup is not to be had, say what this machine has: it takes some milliseconds, so only then. */
+static void collect_machine(struct collecting *c)
+{
+	struct err ignored;
+	struct cgmount *mount = malloc(sizeof *mount);
+	if (mount && cgmount_read(mount, &ignored) == 0)
+		(void)evidence_fact(c->evidence, "machine_cgroup", "%s%s%s%s, own cgroup %s", cgroup_kind_names[mount->kind],
+				    mount->hybrid ? " (hybrid)" : "", mount->point[0] ? " at " : "", mount->point,
+				    mount->own_path[0] ? mount->own_path : "unknown");
+	free(mount);
+}
+
 void collect_cgroup(struct collecting *c)
 {
 	struct err err = { 0 };
@@ -128,6 +142,7 @@ void collect_cgroup(struct collecting *c)
 	if (rc < 0) {
 		collect_say_denied(c, &err);
 		evidence_fail(c->evidence, "cgroup", &err);
+		collect_machine(c);
 		return;
 	}
 	auto_close int dirfd = found.dirfd;

@@ -253,6 +253,7 @@ static void put_access(struct js_out *out, const struct snapshot *s)
 	js_out_object(out);
 	put_text(out, "level", access_level_names[s->access]);
 	put_text(out, "cgroup", cgroup_kind_names[s->cgroup.kind]);
+	put_text(out, "machine_cgroup", s->machine_cgroup);
 	js_out_key(out, "reasons");
 	js_out_array(out);
 	for (size_t i = 0; i < s->n_gaps; i++) {
