@@ -309,6 +309,17 @@ static int check_same(const struct collecting *c, struct err *err)
 	return 0;
 }
 
+/* What is only looked for may be missing; what the user named may not. */
+static int check_given(const struct collecting *c, const char *option, const char *given, const char *name, struct err *err)
+{
+	const struct evidence_item *item = given ? evidence_find(c->evidence, name) : NULL;
+	if (!item || item->err.kind == ERR_NONE)
+		return 0;
+	enum err_kind kind = item->err.kind;
+	bool ours = kind != ERR_NOMEM && kind != ERR_IO && kind != ERR_TIMEOUT;
+	return err_set(err, ours ? ERR_USAGE : kind, "%s: %s", option, item->err.message);
+}
+
 static int read_target(struct collecting *c, struct err *err)
 {
 	int rc = open_target(c, err);
@@ -329,9 +340,15 @@ static int read_target(struct collecting *c, struct err *err)
 	if (c->is_jvm || c->denied[0])
 		collect_jvm(c);
 	collect_engine(c);
+	rc = check_given(c, "--flink-conf", c->options->flink_conf, "conf/flink", err);
+	if (rc < 0)
+		return rc;
 	/* Last and side by side: the charge and the composition should be of one moment. */
 	collect_cgroup(c);
 	collect_smaps(c);
+	rc = check_given(c, "--cgroup", c->options->cgroup_directory, "cgroup", err);
+	if (rc < 0)
+		return rc;
 	return check_same(c, err);
 }
 

@@ -26,7 +26,10 @@ struct collect_options {
 	bool slim_smaps;          /* keep of smaps what our parser reads: for captures */
 };
 
-/* ERR_GONE: no such process, or it ended or was replaced while being read. USAGE: it is no JVM. */
+/*
+ * ERR_GONE: no such process, or it ended or was replaced while being read. USAGE: it is no JVM, or a file or cgroup that the options
+ * name is none. DENIED: it cannot be known whether it is a JVM.
+ */
 int collect_run(const struct collect_options *options, struct evidence *ret_evidence, struct err *err) __attribute__((warn_unused_result));
 
 #endif

@@ -30,6 +30,10 @@ static enum err_kind kind_of_errno(int errnum)
 		return ERR_DENIED;
 	case ENOSYS:
 	case EOPNOTSUPP:
+	case ENOTDIR: /* these four: not what stands there was looked for */
+	case EISDIR:
+	case ELOOP:
+	case ENAMETOOLONG:
 		return ERR_UNSUPPORTED;
 	case ETIMEDOUT:
 	case EAGAIN:

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include "base/esc.h"
 #include "cli/commands.h"
@@ -27,10 +31,16 @@ static void usage(FILE *to)
 	(void)fprintf(to, "\nbankfull COMMAND --help lists its options; bankfull --version prints the version.\n");
 }
 
-int main(int argc, char **argv)
+/* A file that is opened must not become the standard output or error that somebody closed. Writing there fails as it did before. */
+static void hold_standard_descriptors(void)
 {
-	/* User code of the watched JVM has our uid: without this it could read our memory and descriptors. */
-	(void)prctl(PR_SET_DUMPABLE, 0);
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)!open("/dev/null", O_RDONLY); /* the lowest free number is fd */
+}
+
+static int run(int argc, char **argv)
+{
 	if (argc < 2) {
 		usage(stderr);
 		return EXIT_USAGE;
@@ -49,4 +59,20 @@ int main(int argc, char **argv)
 	char shown[64];
 	(void)fprintf(stderr, "bankfull: no command '%s': see bankfull --help\n", esc_copy(shown, sizeof shown, str_of(argv[1])));
 	return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	/* User code of the watched JVM has our uid: without this it could read our memory and descriptors. */
+	(void)prctl(PR_SET_DUMPABLE, 0);
+	/* A limit on the size of files is an error of write(2), which is told, and no reason to die. */
+	(void)signal(SIGXFSZ, SIG_IGN);
+	hold_standard_descriptors();
+	int status = run(argc, argv);
+	/* Help and version; a report has looked itself. */
+	if (status == EXIT_OK && fflush(stdout) != 0) {
+		(void)fprintf(stderr, "bankfull: standard output could not be written: %s\n", strerror(errno));
+		status = EXIT_UNREADABLE;
+	}
+	return status;
 }

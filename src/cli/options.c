@@ -72,6 +72,8 @@ static int set_size(const struct option_info *info, const char *value, struct li
 /* What is wrong with a URL's text is the user's to mend; whether anything answers there shows later. */
 static int check_url(const struct option_info *info, const char *value, struct err *err)
 {
+	if (value[0] == '\0')
+		return err_set(err, ERR_USAGE, "--%s: empty, expected %s", info->name, info->argument);
 	int rc = http_url_check(value, false, err);
 	if (rc < 0)
 		err_wrap(err, "--%s", info->name);
@@ -113,8 +115,6 @@ static int set_value(struct options *options, const struct option_info *info, co
 	case OPTION_URLS:
 		if (options->collect.n_metrics_urls == COLLECT_URLS_MAX)
 			return err_set(err, ERR_USAGE, "--%s: more than %d", info->name, COLLECT_URLS_MAX);
-		if (value[0] == '\0')
-			return err_set(err, ERR_USAGE, "--%s: empty, expected %s", info->name, info->argument);
 		rc = check_url(info, value, err);
 		options->collect.metrics_urls[options->collect.n_metrics_urls++] = value;
 		break;

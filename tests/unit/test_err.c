@@ -46,7 +46,9 @@ static void errno_decides_the_kind(void **state)
 		{ E2BIG, ERR_LIMIT },
 		{ ENOMEM, ERR_NOMEM },
 		{ EIO, ERR_IO },
-		{ EISDIR, ERR_IO },
+		{ EISDIR, ERR_UNSUPPORTED },
+		{ ENOTDIR, ERR_UNSUPPORTED },
+		{ ELOOP, ERR_UNSUPPORTED },
 	};
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		struct err err;

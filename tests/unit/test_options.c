@@ -107,7 +107,7 @@ static void what_is_taken(void **state)
 					    "--limit=1728m",
 					    "--metrics",
 					    "http://a",
-					    "--metrics=http://b=c",
+					    "--metrics=http://b/?a=c",
 					    "--no-attach",
 					    "--format=json",
 					    "--color",
@@ -121,7 +121,7 @@ static void what_is_taken(void **state)
 	assert_int_equal(o.collect.limit.bytes, 1728ull << 20);
 	assert_int_equal(o.collect.pod_limit.kind, LIMIT_UNREAD);
 	assert_int_equal(o.collect.n_metrics_urls, 2);
-	assert_string_equal(o.collect.metrics_urls[1], "http://b=c");
+	assert_string_equal(o.collect.metrics_urls[1], "http://b/?a=c");
 	assert_true(o.collect.no_attach);
 	assert_false(o.collect.no_metrics);
 	assert_int_equal(o.format, FORMAT_JSON);
@@ -172,6 +172,8 @@ static void configurations_that_are_refused(void **state)
 		{ "no-attach:\n", "no-attach is true or false" },
 		{ "format: xml\n", "'xml' is none of" },
 		{ "flink-rest:\n", "empty" },
+		{ "metrics: ftp://x/\n", ":1: --metrics: a URL with scheme 'ftp'" },
+		{ "flink-rest: http://u:p@x/\n", "must not hold a user or password" },
 		{ "limit: 1g\nlimit: 2g\n", "2" },
 		{ "\tlimit: 1g\n", "1" },
 		{ "limit: &a 1g\npod-limit: *a\n", "1" },
