@@ -636,6 +636,21 @@ static void memtables_charged_to_the_cache(void **state)
 	assert_non_null(strstr(l->lines[OWNER_ROCKSDB_BLOCK_CACHE].note, "2 caches, an estimate"));
 	assert_int_equal(l->pool_minus_claims_bytes.bytes, 130 * MIB);
 	free(l);
+	claim->cache_pinned_bytes = qty_measured(115 * MIB); /* reserved when the memtables were larger: holds nothing now */
+	l = snap_ledger(s);
+	LINE(l, OWNER_ROCKSDB_MEMTABLES, 80);
+	LINE(l, OWNER_ROCKSDB_BLOCK_CACHE, 85);
+	assert_int_equal(l->pool_minus_claims_bytes.bytes, 165 * MIB);
+	free(l);
+	claim->cache_pinned_bytes = qty_measured(60 * MIB); /* less than the memtables: read a moment apart */
+	l = snap_ledger(s);
+	LINE(l, OWNER_ROCKSDB_BLOCK_CACHE, 120);
+	free(l);
+	claim->cache_pinned_bytes = qty_measured(250 * MIB);
+	l = snap_ledger(s);
+	LINE(l, OWNER_ROCKSDB_BLOCK_CACHE, 0);
+	free(l);
+	claim->cache_pinned_bytes = qty_measured(115 * MIB);
 	claim->memtables_in_cache = false; /* each on its own: 290 of the pool's 340 */
 	l = snap_ledger(s);
 	LINE(l, OWNER_ROCKSDB_BLOCK_CACHE, 200);
