@@ -27,6 +27,8 @@ struct gc_table {
 	uint64_t covers_from, covers_bytes; /* the part of the heap it describes, from the heap's start */
 	uint64_t size;
 	unsigned divisor; /* 0: of a size of its own */
+	uint64_t start;   /* where it was found */
+	bool sparse;      /* nobody touches it: it can only be where as much is untouched */
 	bool found;
 };
 
@@ -34,7 +36,6 @@ struct gc_plan {
 	struct gc_table tables[TABLES_MAX]; /* in the order they are reserved: from the top down */
 	size_t n;
 	struct addr_range heap;
-	bool mark_stack;
 	bool queues_above; /* G1 allocates its task queues before its tables */
 	bool whole;        /* tables may be committed whole, whatever the heap is */
 };
@@ -95,7 +96,10 @@ static void plan_g1(const struct vma_view *view, struct gc_plan *plan)
 		plan_add(view, plan, plan->heap, 512, 0);
 	for (unsigned i = 0; i < n_bitmaps; i++)
 		plan_add(view, plan, plan->heap, 64, 0);
-	plan->mark_stack = plan->queues_above = true;
+	/* Committed whole and hardly touched: only where there is as much untouched. */
+	if (plan->n < TABLES_MAX)
+		plan->tables[plan->n++] = (struct gc_table){ .size = MARK_STACK_BYTES, .sparse = true };
+	plan->queues_above = true;
 }
 
 /* Card table, start array of the old generation, and for Parallel bitmap (two until JDK 21) and block table. */
@@ -273,27 +277,44 @@ static uint64_t free_from(const struct gc_search *search, size_t index, uint64_t
 	return from;
 }
 
-/* The longest run of tables not yet found that fits below `end`, if it can one that ends on a border of mappings. */
-static struct gc_place run_below(const struct gc_search *search, uint64_t from, uint64_t end)
+/* Has the mapping that holds `start` as much untouched as a table that nobody touches? */
+static bool is_sparse(const struct gc_search *search, uint64_t start, uint64_t bytes)
+{
+	const struct vma *vma = &search->view->set->items[view_find(search->view, start)];
+	uint64_t size = vma->end - vma->start, anon = view_anon_bytes(search->view, vma);
+	return size >= bytes && anon <= size && size - anon >= bytes / 2;
+}
+
+/*
+ * The run of tables not yet found from `first` on that fits below `end`: best one that ends where a mapping begins, and
+ * then as long as can be.
+ */
+static struct gc_place run_below(const struct gc_search *search, size_t first, uint64_t from, uint64_t end)
 {
 	const struct gc_plan *plan = search->plan;
-	struct gc_place best = { .end = end };
-	for (size_t first = 0; first < plan->n; first++) {
-		uint64_t bytes = 0;
-		for (size_t i = first; i < plan->n && !plan->tables[i].found; i++) {
-			bytes += plan->tables[i].size;
-			if (bytes > end - from)
-				break;
-			uint64_t start = end - bytes;
-			bool fits = start == from ||
-				    search->view->set->items[view_find(search->view, start)].start == start;
-			enum trust trust = fits ? TRUST_FIT : TRUST_NONE;
-			if (trust < best.trust || (trust == best.trust && bytes <= best.bytes))
-				continue;
-			best = (struct gc_place){ first, i - first + 1, end, bytes, trust };
-		}
+	struct gc_place best = { .first = first, .end = end };
+	uint64_t start = end;
+	for (size_t i = first; i < plan->n && !plan->tables[i].found; i++) {
+		const struct gc_table *table = &plan->tables[i];
+		if (table->size > start - from ||
+		    (table->sparse && !is_sparse(search, start - table->size, table->size)))
+			break;
+		start -= table->size;
+		bool fits = start == from || search->view->set->items[view_find(search->view, start)].start == start;
+		enum trust trust = fits ? TRUST_FIT : TRUST_NONE;
+		if (trust >= best.trust)
+			best = (struct gc_place){ first, i - first + 1, end, end - start, trust };
 	}
 	return best;
+}
+
+/* Is what starts at the run's end a table that was reserved before it? */
+static bool follows_table(const struct gc_plan *plan, const struct gc_place *place)
+{
+	for (size_t i = 0; i < place->first; i++)
+		if (plan->tables[i].found && plan->tables[i].start == place->end)
+			return true;
+	return false;
 }
 
 static enum trust trust_of(const struct gc_search *search, const struct gc_place *place, enum neighbour neighbour)
@@ -302,7 +323,7 @@ static enum trust trust_of(const struct gc_search *search, const struct gc_place
 		return TRUST_NONE;
 	if (place->trust == TRUST_FIT)
 		return TRUST_FIT;
-	if (neighbour == NEIGHBOUR_TABLE || (neighbour == NEIGHBOUR_SEGMENTS && !search->plan->queues_above))
+	if (follows_table(search->plan, place) || (neighbour == NEIGHBOUR_SEGMENTS && !search->plan->queues_above))
 		return TRUST_NEIGHBOUR;
 	if (search->plan->tables[place->first].size % HUGE_ALIGN == 0)
 		return place->end % HUGE_ALIGN == 0 ? TRUST_BORDER : TRUST_NONE;
@@ -310,15 +331,27 @@ static enum trust trust_of(const struct gc_search *search, const struct gc_place
 	return !search->plan->queues_above && search->zone && place->end > search->zone ? TRUST_ZONE : TRUST_NONE;
 }
 
+/* Of two of one trust the earlier tables, then the longer run; what was found first lies highest. */
+static bool is_better(const struct gc_place *place, const struct gc_place *than)
+{
+	if (place->trust != than->trust)
+		return place->trust > than->trust;
+	if (place->trust == TRUST_NONE || place->first != than->first)
+		return place->trust != TRUST_NONE && place->first < than->first;
+	return place->bytes > than->bytes;
+}
+
 static void consider(const struct gc_search *search, uint64_t from, uint64_t end, enum neighbour neighbour,
 		     struct gc_place *best)
 {
 	if (end <= from)
 		return;
-	struct gc_place place = run_below(search, from, end);
-	place.trust = trust_of(search, &place, neighbour);
-	if (place.trust > best->trust || (place.trust == best->trust && place.trust && place.bytes > best->bytes))
-		*best = place;
+	for (size_t first = 0; first < search->plan->n; first++) {
+		struct gc_place place = run_below(search, first, from, end);
+		place.trust = trust_of(search, &place, neighbour);
+		if (is_better(&place, best))
+			*best = place;
+	}
 	/*
 	 * G1's task queues are allocated right before its tables, one a GC thread: as many as fit lie between them and
 	 * what was there before.
@@ -327,8 +360,8 @@ static void consider(const struct gc_search *search, uint64_t from, uint64_t end
 		uint64_t queues = k * (TASK_QUEUE_BYTES + search->view->page_bytes);
 		if (queues >= end - from)
 			return;
-		place = run_below(search, from, end - queues);
-		if (place.trust == TRUST_FIT && place.first == 0)
+		struct gc_place place = run_below(search, 0, from, end - queues);
+		if (place.trust == TRUST_FIT)
 			*best = place;
 	}
 }
@@ -384,32 +417,10 @@ static void find_places(const struct vma_view *view, struct gc_plan *plan, struc
 		for (size_t i = place.first; i < place.first + place.n; i++) {
 			uint64_t start = end - plan->tables[i].size;
 			plan->tables[i].found = true;
+			plan->tables[i].start = start;
 			(void)marks_add(marks, (struct addr_range){ start, end }, CLASS_GC);
 			end = start;
 		}
-	}
-}
-
-/*
- * G1's mark stack is committed whole and hardly touched, so it can only be in a mapping with as much untouched: at
- * its top, or right below another table.
- */
-static void find_mark_stack(const struct vma_view *view, struct vma_marks *marks)
-{
-	for (size_t i = view->set->n; i-- > 0;) {
-		const struct vma *vma = &view->set->items[i];
-		uint64_t size = vma->end - vma->start;
-		if (!shape_is_commit(view, vma) || size < MARK_STACK_BYTES ||
-		    view_anon_bytes(view, vma) + MARK_STACK_BYTES / 2 > size)
-			continue;
-		uint64_t end = vma->end;
-		for (size_t m = marks->n; m-- > 0;)
-			if (marks->items[m].range.start < end && marks->items[m].range.end >= end)
-				end = marks->items[m].range.start;
-		if (end < vma->start + MARK_STACK_BYTES || end % HUGE_ALIGN != 0)
-			continue;
-		if (marks_add(marks, (struct addr_range){ end - MARK_STACK_BYTES, end }, CLASS_GC))
-			return;
 	}
 }
 
@@ -451,6 +462,7 @@ static void plan_recall(const struct vma_view *view, struct gc_plan *plan, const
 			if (plan->tables[t].found || plan->tables[t].size != size)
 				continue;
 			plan->tables[t].found = true;
+			plan->tables[t].start = marks->items[m].range.start;
 			break;
 		}
 	}
@@ -464,12 +476,11 @@ void marks_gc(const struct vma_view *view, struct vma_marks *marks)
 	plan_make(view, marks, &plan);
 	plan_recall(view, &plan, marks);
 	find_places(view, &plan, marks);
-	if (plan.mark_stack)
-		find_mark_stack(view, marks);
 	uint64_t found = committed_in_marks(view, marks);
 	const struct nmt_category *told = nmt_gc(view->snapshot);
 	uint64_t expected = told ? qty_or(told->mmap_committed_bytes, 0) : 0;
-	expected = plan.mark_stack && expected > MARK_STACK_BYTES ? expected - MARK_STACK_BYTES : expected;
+	if (view->snapshot->gc == GC_G1)
+		expected = expected > MARK_STACK_BYTES ? expected - MARK_STACK_BYTES : 0;
 	marks->sure[CLASS_GC] = found > 0 && found >= expected / 2;
 	if (!marks->sure[CLASS_GC])
 		marks_drop(marks, CLASS_GC);
