@@ -49,6 +49,6 @@ public final class HostileTarget {
         }
         come.clear();
         System.gc();
-        Thread.sleep(5);
+        Thread.sleep(30);
     }
 }

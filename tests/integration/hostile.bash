@@ -75,7 +75,7 @@ start()
 }
 
 # Options that make a JVM small and its start quick.
-small=(-Xmx48m -Xms48m -XX:+UseSerialGC -XX:TieredStopAtLevel=1)
+small=(-Xmx48m -Xms48m -XX:TieredStopAtLevel=1)
 
 # start_jvm NAME [JAVA OPTION...] [-- ARGUMENT...]: `prefix` (an array) stands before java. Sets `pid`; call await_jvm before use.
 prefix=()
@@ -85,6 +85,7 @@ start_jvm()
 	shift
 	while [ $# -gt 0 ] && [ "$1" != -- ]; do options+=("$1"); shift; done
 	[ $# -eq 0 ] || shift
+	[[ ${options[*]} == *GC* ]] || options+=(-XX:+UseSerialGC)
 	classes
 	start "$name" "${prefix[@]}" java "${small[@]}" "${options[@]}" -cp "$work/classes" HostileTarget "$@"
 	jvms+=("$pid:$work/$name.out")

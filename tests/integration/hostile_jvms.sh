@@ -98,6 +98,7 @@ if is_root; then
 	done
 fi
 if [ -n "$freezer" ] && [ -f "$freezer/cgroup.freeze" ]; then
+	rm -f "/tmp/.java_pid$noshared" # so that it would have to be signalled
 	echo "$noshared" >"$freezer/cgroup.procs" && echo "$noperf" >"$freezer/cgroup.procs"
 	echo 1 >"$freezer/cgroup.freeze"
 	for _ in $(seq 50); do grep -q 'frozen 1' "$freezer/cgroup.events" && break; sleep 0.02; done
