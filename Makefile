@@ -161,7 +161,7 @@ $(FAULT): $B/tests/%: $B/obj/tests/fault/%.o $B/fault-wrap.o $B/version.o $(ARCH
 
 # --- tests ----------------------------------------------------------------------------------
 KINDS := unit property golden fuzz-replay fault cli integration
-.PHONY: deps check $(KINDS:%=check-%) golden-update fuzz fuzzers coverage bench demo
+.PHONY: deps check $(KINDS:%=check-%) golden-update fuzz fuzzers coverage mutate bench demo
 SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 C_TESTS := unit,property,fuzz-replay,golden
 deps: ## install what is missing (as root or with sudo)
@@ -184,6 +184,8 @@ coverage: ## lines and branches that the C tests reach, by file
 	@find build/cov -name '*.gcda' -delete
 	@tests/run-all cov:$(C_TESTS)
 	@tools/coverage build/cov
+mutate: tests ## operators of ledger and rules flipped one by one: which flips no test sees; ONLY='*floor*'
+	@tools/mutate $(VARIANT) '$(or $(ONLY),*)'
 bench: all ## the figures of the README, side by side with cat, jcmd and pmap
 	@BANKFULL=$B/bankfull tests/bench/run
 demo: ## start a real engine under memory pressure and explain its memory

@@ -107,13 +107,10 @@ void budget_figures(const struct snapshot *snapshot, struct ledger *ledger)
 	budget_put(ledger, "direct", flink->direct_bytes, direct_owners, "-XX:MaxDirectMemorySize");
 	line_budget(ledger, OWNER_DIRECT_BUFFERS, flink->direct_bytes);
 	if (is_flink_tm(snapshot)) {
-		bool native_state = snapshot->engine.backend == BACKEND_ROCKSDB || snapshot->engine.backend == BACKEND_FORST || ledger->listed[OWNER_ROCKSDB_BLOCK_CACHE];
 		budget_put(ledger, "managed", flink->managed_bytes, rocksdb_owners | BIT(OWNER_MANAGED_UNSAFE), NULL);
-		if (native_state) {
-			line_budget(ledger, OWNER_ROCKSDB_BLOCK_CACHE, flink->managed_bytes);
-			if (ledger->listed[OWNER_ROCKSDB_BLOCK_CACHE])
-				line_note(&ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE], "managed memory pays for the three rocksdb lines");
-		}
+		line_budget(ledger, OWNER_ROCKSDB_BLOCK_CACHE, flink->managed_bytes);
+		if (ledger->listed[OWNER_ROCKSDB_BLOCK_CACHE])
+			line_note(&ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE], "managed memory pays for the three rocksdb lines");
 	}
 	budget_put(ledger, "metaspace", flink->metaspace_bytes, BIT(OWNER_METASPACE), "-XX:MaxMetaspaceSize");
 	line_budget(ledger, OWNER_METASPACE, flink->metaspace_bytes);

@@ -21,6 +21,13 @@
 
 enum { SNAPSHOTS = 20000, JSON_CAP = 1 << 20 };
 
+/* tools/mutate looks at fewer. */
+static int snapshots(void)
+{
+	const char *n = getenv("SNAPSHOTS");
+	return n ? atoi(n) : SNAPSHOTS;
+}
+
 struct wide {
 	uint64_t low, high; /* 128 bits by hand: __int128 is no C11 */
 	bool any;
@@ -148,7 +155,7 @@ static void the_books_hold(void **state)
 	(void)state;
 	struct prng prng = prng_start("the_books_hold");
 	struct ledger *l = malloc(sizeof *l);
-	for (int number = 0; number < SNAPSHOTS; number++) {
+	for (int number = 0; number < snapshots(); number++) {
 		struct snapshot *s = chaos_new(&prng, number % 2);
 		recon_run(s, l);
 		sums(s, l, number);
@@ -194,7 +201,7 @@ static void what_is_unread_is_never_used(void **state)
 	(void)state;
 	struct prng prng = prng_start("what_is_unread_is_never_used");
 	struct ledger *a = malloc(sizeof *a), *b = malloc(sizeof *b);
-	for (int number = 0; number < SNAPSHOTS; number++) {
+	for (int number = 0; number < snapshots(); number++) {
 		struct snapshot *s = chaos_new(&prng, number % 2);
 		recon_run(s, a);
 		chaos_garbage(&prng, s);
@@ -211,7 +218,7 @@ static void the_order_of_inputs_is_irrelevant(void **state)
 	(void)state;
 	struct prng prng = prng_start("the_order_of_inputs_is_irrelevant");
 	struct ledger *a = malloc(sizeof *a), *b = malloc(sizeof *b);
-	for (int number = 0; number < SNAPSHOTS; number++) {
+	for (int number = 0; number < snapshots(); number++) {
 		struct snapshot *s = chaos_new(&prng, number % 2);
 		recon_run(s, a);
 		chaos_shuffle(&prng, s);
@@ -291,7 +298,7 @@ static void every_report_is_a_document(void **state)
 	struct ledger *l = malloc(sizeof *l);
 	struct verdict *v = malloc(sizeof *v);
 	auto_buf struct buf out = { .cap = JSON_CAP }, table = { .cap = JSON_CAP };
-	for (int number = 0; number < SNAPSHOTS; number++) {
+	for (int number = 0; number < snapshots(); number++) {
 		struct snapshot *s = chaos_new(&prng, false); /* figures of real machines: JSON readers stop at 2^63 */
 		struct rule_input input = { s, l, &thresholds_default };
 		struct err err = { 0 };

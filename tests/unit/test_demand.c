@@ -451,6 +451,71 @@ static void budgets(void **state)
 	snap_free(s);
 }
 
+/* A budget that is not known is no budget of zero. */
+static void unknown_budgets_are_not_listed(void **state)
+{
+	(void)state;
+	struct snapshot *s = tm_new(&tms[0], true);
+	s->engine.flink.direct_bytes = s->engine.flink.managed_bytes = (struct qty){ 0 };
+	struct ledger *l = snap_ledger(s);
+	assert_null(budget_of(l, "direct"));
+	assert_null(budget_of(l, "managed"));
+	assert_int_equal(l->n_budgets, 3);
+	free(l);
+	snap_free(s);
+}
+
+/* MaxMetaspaceSize is unlimited by default: said of a JVM whose options could be read, of nobody else. */
+static void metaspace_without_a_bound(void **state)
+{
+	(void)state;
+	static const struct {
+		enum access_level access;
+		bool is_jvm, told;
+		enum limit_kind kind;
+	} table[] = {
+		{ ACCESS_FULL, true, false, LIMIT_NONE },     { ACCESS_PROCESS, true, false, LIMIT_NONE },
+		{ ACCESS_STATUS, true, false, LIMIT_UNREAD }, { ACCESS_FULL, false, false, LIMIT_UNREAD },
+		{ ACCESS_FULL, true, true, LIMIT_SET },
+	};
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		struct snapshot *s = tm_new(&tms[0], true);
+		s->access = table[i].access;
+		s->is_jvm = table[i].is_jvm;
+		if (!table[i].told)
+			s->flags.max_metaspace_bytes = (struct qty){ 0 };
+		struct ledger *l = snap_ledger(s);
+		assert_int_equal(l->lines[OWNER_METASPACE].bound.kind, table[i].kind);
+		free(l);
+		snap_free(s);
+	}
+}
+
+/* One part of RocksDB unread is enough for its bytes to stand in native-other. */
+static void one_unread_part_counts_once(void **state)
+{
+	(void)state;
+	for (int part = 0; part < 3; part++) {
+		struct snapshot *s = tm_new(&tms[0], true);
+		struct rocksdb_claim *claim = &s->engine.rocksdb;
+		struct qty *parts[] = { &claim->cache_usage_bytes, &claim->memtables_bytes,
+					&claim->table_readers_bytes };
+		claim->memtables_in_cache = false;
+		claim->cache_usage_bytes = claim->memtables_bytes = qty_measured(150 * MIB);
+		claim->table_readers_bytes = qty_measured(100 * MIB);
+		*parts[part] = (struct qty){ 0 };
+		struct ledger *l = snap_ledger(s);
+		uint64_t known = qty_or(claim->cache_usage_bytes, 0) + qty_or(claim->memtables_bytes, 0) +
+				 qty_or(claim->table_readers_bytes, 0);
+		uint64_t native = l->lines[OWNER_NATIVE_OTHER].bytes.bytes, bound = tms[0].managed - known;
+		uint64_t rest = (60 + 12 + 10 + 18 + 60 + 3 + 5 + 4 + 3) * (uint64_t)MIB +
+				(native > bound ? native - bound : 0);
+		assert_int_equal(l->expected.parts[4].bytes, rest + rest / 10);
+		free(l);
+		snap_free(s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -465,6 +530,9 @@ int main(void)
 		cmocka_unit_test(legal_demand_adds_bounds),
 		cmocka_unit_test(legal_demand_counts_unread_lines_once),
 		cmocka_unit_test(budgets),
+		cmocka_unit_test(unknown_budgets_are_not_listed),
+		cmocka_unit_test(metaspace_without_a_bound),
+		cmocka_unit_test(one_unread_part_counts_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
