@@ -141,6 +141,20 @@ JNIEXPORT jlongArray JNICALL Java_bankfull_workload_NativeMemory_mallocStats(JNI
     return array;
 }
 
+JNIEXPORT void JNICALL Java_bankfull_workload_NativeMemory_purge(JNIEnv *env, jclass type)
+{
+    mallctl_fn *mallctl;
+    void *symbol = dlsym(RTLD_DEFAULT, "mallctl");
+
+    (void)env;
+    (void)type;
+    memcpy(&mallctl, &symbol, sizeof mallctl);
+    if (symbol == NULL)
+        malloc_trim(0);
+    else
+        mallctl("arena.4096.purge", NULL, NULL, NULL, 0); /* MALLCTL_ARENAS_ALL */
+}
+
 JNIEXPORT jboolean JNICALL Java_bankfull_workload_NativeMemory_mallocInfo(JNIEnv *env, jclass type, jstring path)
 {
     const char *name = (*env)->GetStringUTFChars(env, path, NULL);

@@ -2,7 +2,7 @@ package bankfull.workload;
 
 /** Native memory that grows at a steady rate up to a bound, as a leak in some library would. */
 public final class Leak {
-    private static final long BLOCK = 8000;
+    static final long BLOCK = 8000;
 
     private Leak() {}
 

@@ -31,6 +31,9 @@ public final class NativeMemory {
     /** {1 for glibc or 2 for jemalloc, then that allocator's figures}: see Truth for their names. */
     public static native long[] mallocStats();
 
+    /** The allocator gives back to the kernel what it holds free. */
+    public static native void purge();
+
     /** glibc's malloc_info into a file; false if it could not be written. */
     public static native boolean mallocInfo(String path);
 }

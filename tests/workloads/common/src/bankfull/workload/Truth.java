@@ -20,7 +20,8 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <p>A line is written when the state has reached its wanted size (phase "ready"), and whenever a file DIR/ask appears:
  * its content is the phase, and it is removed once the line is there. DIR/close calls the workload's close action first
- * and writes a line of phase "closed".
+ * and writes a line of phase "closed"; DIR/purge has the allocator give back what it holds free ("purged"); DIR/leak
+ * loses as many MiB as it says at once ("leaked"). While DIR/pause exists the load stands still.
  */
 public final class Truth {
     /** Figures of one store; null once it is closed. */
@@ -40,6 +41,7 @@ public final class Truth {
     private static Stores all;
     private static final Map<String, Object> NOTES = new LinkedHashMap<>();
     private static Path dir;
+    private static volatile boolean paused;
     private static String workload;
     private static Runnable close;
 
@@ -86,15 +88,40 @@ public final class Truth {
         }
     }
 
+    /** Where the load calls it, it stands still while DIR/pause exists. */
+    public static void waitWhilePaused() {
+        try {
+            while (paused) {
+                Thread.sleep(50);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     private static void watch(long readyBytes) {
         Path ask = dir.resolve("ask");
         Path closing = dir.resolve("close");
+        Path purge = dir.resolve("purge");
+        Path leak = dir.resolve("leak");
         boolean ready = readyBytes < 0;
         try {
             while (true) {
                 if (!ready && STATE_BYTES.get() >= readyBytes) {
                     ready = true;
                     write("ready");
+                }
+                // A store that is to be closed must not wait for its load.
+                paused = Files.exists(dir.resolve("pause")) && !Files.exists(closing);
+                if (NativeMemory.isLoaded() && Files.exists(purge)) {
+                    NativeMemory.purge();
+                    write("purged");
+                    Files.deleteIfExists(purge);
+                }
+                if (NativeMemory.isLoaded() && Files.exists(leak)) {
+                    NativeMemory.hold(Long.parseLong(Files.readString(leak).strip()) << 20, Leak.BLOCK, 1);
+                    write("leaked");
+                    Files.deleteIfExists(leak);
                 }
                 if (Files.exists(ask)) {
                     String phase = Files.readString(ask).strip();

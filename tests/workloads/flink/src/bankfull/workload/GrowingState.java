@@ -109,6 +109,7 @@ public final class GrowingState {
 
         @Override
         public void processElement(Long key, Context context, Collector<Void> out) throws Exception {
+            Truth.waitWhilePaused();
             last.value();
             byte[] value = new byte[valueSize];
             random.nextBytes(value);

@@ -105,6 +105,7 @@ public final class StreamsApp {
     }
 
     private static byte[] written(byte[] value) {
+        Truth.waitWhilePaused();
         Truth.STATE_BYTES.addAndGet(value.length);
         return value;
     }
