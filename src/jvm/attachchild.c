@@ -42,11 +42,24 @@ static void send_error(int out_fd, enum attach_event event, size_t command, cons
 
 /* --- the process ------------------------------------------------------------------------------ */
 
+/*
+ * A paused container: its processes get our signal when they go on, and the trigger is gone by then. cgroup v1 shows them in state D; v2 in S,
+ * and only the place they sleep in tells. Where that may not be known it reads "0".
+ */
+static bool is_frozen(int proc_fd, struct str state)
+{
+	auto_buf struct buf place = { .cap = LIMIT_PROC_FILE };
+	if (str_eq(state, STR("D")))
+		return true;
+	return file_read_at(proc_fd, "wchan", LIMIT_PROC_FILE, &place, NULL) == 0 &&
+	       (str_has(buf_str(&place), STR("freezer_trap")) || str_eq(buf_str(&place), STR("get_signal")));
+}
+
 /* Field 3 and 22 of /proc/<pid>/stat, after the name, which may hold anything. */
 int attachchild_recheck(int proc_fd, const struct process_id *id, struct err *err)
 {
 	auto_buf struct buf text = { .cap = LIMIT_PROC_FILE };
-	struct str word = { "", 0 };
+	struct str word = { "", 0 }, state = { "", 0 };
 	uint64_t start_ticks;
 
 	int rc = file_read_at(proc_fd, "stat", LIMIT_PROC_FILE, &text, err);
@@ -61,12 +74,16 @@ int attachchild_recheck(int proc_fd, const struct process_id *id, struct err *er
 		str_blanks(&rest);
 		if (!str_split(&rest, ' ', &word))
 			return err_set(err, ERR_MALFORMED, "stat: it ends before its field 22");
+		state = field == 2 ? word : state;
 		if (field == 2 && (str_eq(word, STR("T")) || str_eq(word, STR("t"))))
 			return err_set(err, ERR_UNSUPPORTED,
 				       "attach: pid %d is stopped (SIGSTOP or a debugger): continue it first", id->pid);
 	}
 	if (!str_is_u64(word, &start_ticks) || start_ticks != id->start_ticks)
 		return err_set(err, ERR_GONE, "pid %d is another process now", id->pid);
+	if (is_frozen(proc_fd, state))
+		return err_set(err, ERR_UNSUPPORTED, "attach: pid %d is frozen (a paused container) or waits for a disk: ask again when it runs",
+			       id->pid);
 	return 0;
 }
 
