@@ -85,6 +85,12 @@ static struct qty rocksdb_bound(const struct snapshot *snapshot)
 	return engine->rocksdb_fixed_per_tm_bytes; /* unread when nothing bounds it */
 }
 
+/* RocksDB lives on managed memory unless a size was fixed for it or sharing was switched off: then nothing pays for it. */
+static bool managed_pays(const struct engine_state *engine)
+{
+	return !qty_known(engine->rocksdb_fixed_per_slot_bytes) && engine->rocksdb_managed != TRISTATE_FALSE;
+}
+
 void budget_figures(const struct snapshot *snapshot, struct ledger *ledger)
 {
 	const struct flink_budget *flink = &snapshot->engine.flink;
@@ -99,6 +105,7 @@ void budget_figures(const struct snapshot *snapshot, struct ledger *ledger)
 	line_bound(ledger, OWNER_THREAD_STACKS, stacks_bound(snapshot));
 	struct qty rocksdb = rocksdb_bound(snapshot);
 	line_bound(ledger, OWNER_ROCKSDB_BLOCK_CACHE, rocksdb);
+	uint64_t overhead = overhead_owners;
 
 	budget_put(ledger, "heap", qty_known(flink->heap_bytes) ? flink->heap_bytes : flags->max_heap_bytes, heap_owners, "-Xmx");
 	line_budget(ledger, heap, qty_known(flink->heap_bytes) ? flink->heap_bytes : flags->max_heap_bytes);
@@ -107,14 +114,19 @@ void budget_figures(const struct snapshot *snapshot, struct ledger *ledger)
 	budget_put(ledger, "direct", flink->direct_bytes, direct_owners, "-XX:MaxDirectMemorySize");
 	line_budget(ledger, OWNER_DIRECT_BUFFERS, flink->direct_bytes);
 	if (is_flink_tm(snapshot)) {
-		budget_put(ledger, "managed", flink->managed_bytes, rocksdb_owners | BIT(OWNER_MANAGED_UNSAFE), NULL);
-		line_budget(ledger, OWNER_ROCKSDB_BLOCK_CACHE, flink->managed_bytes);
+		bool pays = managed_pays(&snapshot->engine);
+		budget_put(ledger, "managed", flink->managed_bytes, BIT(OWNER_MANAGED_UNSAFE) | (pays ? rocksdb_owners : 0), NULL);
+		if (pays)
+			line_budget(ledger, OWNER_ROCKSDB_BLOCK_CACHE, flink->managed_bytes);
+		else
+			overhead |= rocksdb_owners;
 		if (ledger->listed[OWNER_ROCKSDB_BLOCK_CACHE])
-			line_note(&ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE], "managed memory pays for the three rocksdb lines");
+			line_note(&ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE],
+				  pays ? "managed memory pays for the three rocksdb lines" : "outside managed memory");
 	}
 	budget_put(ledger, "metaspace", flink->metaspace_bytes, BIT(OWNER_METASPACE), "-XX:MaxMetaspaceSize");
 	line_budget(ledger, OWNER_METASPACE, flink->metaspace_bytes);
-	budget_put(ledger, "jvm-overhead", flink->overhead_bytes, overhead_owners, NULL);
+	budget_put(ledger, "jvm-overhead", flink->overhead_bytes, overhead, NULL);
 }
 
 static void demand_put(struct demand *demand, const char *what, struct qty part)
