@@ -20,7 +20,7 @@ static void observations_are_joined_and_bounded(void **state)
 	finding_observation(&f, "%s", "One.");
 	finding_observation(&f, "Two.");
 	assert_string_equal(f.observation, "One. Two.");
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < 400; i++) {
 		finding_observation(&f, "%d", i % 10);
 		assert_true(strlen(f.observation) < sizeof f.observation);
 		assert_int_equal(f.owner, 77);
