@@ -252,7 +252,6 @@ static void find_z_mark_space(const struct vma_view *view, struct vma_marks *mar
 /* --- 2. to 4.: fit, neighbour, top ------------------------------------------------------------- */
 
 enum trust { TRUST_NONE = 0, TRUST_ZONE, TRUST_BORDER, TRUST_NEIGHBOUR, TRUST_FIT };
-enum neighbour { NEIGHBOUR_NONE = 0, NEIGHBOUR_TABLE, NEIGHBOUR_SEGMENTS };
 
 struct gc_place {
 	size_t first, n; /* which tables */
@@ -317,13 +316,13 @@ static bool follows_table(const struct gc_plan *plan, const struct gc_place *pla
 	return false;
 }
 
-static enum trust trust_of(const struct gc_search *search, const struct gc_place *place, enum neighbour neighbour)
+static enum trust trust_of(const struct gc_search *search, const struct gc_place *place, bool below_segments)
 {
 	if (place->bytes == 0)
 		return TRUST_NONE;
 	if (place->trust == TRUST_FIT)
 		return TRUST_FIT;
-	if (follows_table(search->plan, place) || (neighbour == NEIGHBOUR_SEGMENTS && !search->plan->queues_above))
+	if (follows_table(search->plan, place) || (below_segments && !search->plan->queues_above))
 		return TRUST_NEIGHBOUR;
 	if (search->plan->tables[place->first].size % HUGE_ALIGN == 0)
 		return place->end % HUGE_ALIGN == 0 ? TRUST_BORDER : TRUST_NONE;
@@ -341,58 +340,69 @@ static bool is_better(const struct gc_place *place, const struct gc_place *than)
 	return place->bytes > than->bytes;
 }
 
-static void consider(const struct gc_search *search, uint64_t from, uint64_t end, enum neighbour neighbour,
+/*
+ * G1's task queues are allocated right before its tables, one a GC thread: as many as fit lie between them and what
+ * was there before.
+ */
+static void consider_queues(const struct gc_search *search, uint64_t from, uint64_t end, struct gc_place *best)
+{
+	const struct gc_plan *plan = search->plan;
+	uint64_t queue = TASK_QUEUE_BYTES + search->view->page_bytes, bytes = 0;
+	for (size_t i = 0; i < plan->n && !plan->tables[i].found && !plan->tables[i].sparse; i++) {
+		bytes += plan->tables[i].size;
+		if (bytes >= end - from)
+			return;
+		uint64_t rest = end - from - bytes;
+		if (rest % queue == 0 && rest / queue <= QUEUES_MAX)
+			*best = (struct gc_place){ 0, i + 1, from + bytes, bytes, TRUST_FIT };
+	}
+}
+
+/* Runs of tables that end at `end`, which is in the mapping items[index] or its end. */
+static void consider(const struct gc_search *search, size_t index, uint64_t end, bool below_segments,
 		     struct gc_place *best)
 {
+	uint64_t from = free_from(search, index, end), own = search->view->set->items[index].start;
 	if (end <= from)
 		return;
 	for (size_t first = 0; first < search->plan->n; first++) {
 		struct gc_place place = run_below(search, first, from, end);
-		place.trust = trust_of(search, &place, neighbour);
+		place.trust = trust_of(search, &place, below_segments);
 		if (is_better(&place, best))
 			*best = place;
 	}
-	/*
-	 * G1's task queues are allocated right before its tables, one a GC thread: as many as fit lie between them and
-	 * what was there before.
-	 */
-	for (uint64_t k = 1; search->plan->queues_above && best->trust != TRUST_FIT && k <= QUEUES_MAX; k++) {
-		uint64_t queues = k * (TASK_QUEUE_BYTES + search->view->page_bytes);
-		if (queues >= end - from)
-			return;
-		struct gc_place place = run_below(search, 0, from, end - queues);
-		if (place.trust == TRUST_FIT)
-			*best = place;
-	}
+	if (!search->plan->queues_above || best->trust == TRUST_FIT)
+		return;
+	consider_queues(search, from, end, best);
+	if (own > from)
+		consider_queues(search, own, end, best);
 }
 
-/* What a mark is to a table right below it. The code itself is no neighbour: what malloc mapped lies below that. */
-static enum neighbour neighbour_of(const struct gc_search *search, const struct vma_mark *mark)
+/* The code itself is no neighbour: what malloc mapped later lies below that. */
+static bool is_segment_map(const struct gc_search *search, const struct vma_mark *mark)
 {
-	if (mark->class == CLASS_GC)
-		return NEIGHBOUR_TABLE;
 	const struct vma *vma = &search->view->set->items[view_find(search->view, mark->range.start)];
-	return mark->class == CLASS_CODE && !(vma->flags & VMA_EXEC) ? NEIGHBOUR_SEGMENTS : NEIGHBOUR_NONE;
+	return mark->class == CLASS_CODE && !(vma->flags & VMA_EXEC);
 }
 
 static void consider_mapping(const struct gc_search *search, size_t index, struct gc_place *best)
 {
 	const struct vma *vma = &search->view->set->items[index];
-	bool top_is_free = true;
-	enum neighbour above = NEIGHBOUR_NONE;
+	bool top_is_free = true, below_segments = false;
 	for (size_t m = search->marks->n; m-- > 0;) {
 		const struct vma_mark *mark = &search->marks->items[m];
-		enum neighbour neighbour = neighbour_of(search, mark);
+		if (mark->range.end < vma->start || mark->range.start > vma->end)
+			continue;
+		bool segments = is_segment_map(search, mark);
 		if (mark->range.start < vma->end && mark->range.end >= vma->end)
 			top_is_free = false;
 		if (mark->range.start == vma->end)
-			above = neighbour;
-		if (neighbour && mark->range.start > vma->start && mark->range.start < vma->end)
-			consider(search, free_from(search, index, mark->range.start), mark->range.start, neighbour,
-				 best);
+			below_segments = segments;
+		else if ((segments || mark->class == CLASS_GC) && mark->range.start > vma->start)
+			consider(search, index, mark->range.start, segments, best);
 	}
 	if (top_is_free)
-		consider(search, free_from(search, index, vma->end), vma->end, above, best);
+		consider(search, index, vma->end, below_segments, best);
 }
 
 static uint64_t code_end(const struct snapshot *snapshot)

@@ -6,6 +6,9 @@
 /* CodeHeap::reserve: one byte of segment map for each 128 bytes of code (CodeCacheSegmentSize). */
 enum { CODE_SEGMENT_BYTES = 128 };
 
+/* Leaves room for the rest; a JVM has some 50 ranges at most. */
+enum { MERGED_STACKS_MAX = VMA_MARKS_MAX - 80 };
+
 /* A heap is at least this much, and begins at a multiple of it. */
 #define HEAP_MIN_BYTES (2 * SHAPE_MIB)
 
@@ -144,10 +147,22 @@ static void segment_maps(const struct vma_view *view, struct vma_marks *marks)
 	}
 }
 
+/* Stacks that share a mapping with what lies above them. */
+static void merged_stacks(const struct vma_view *view, struct vma_marks *marks)
+{
+	for (size_t i = 0; i < view->set->n && marks->n < MERGED_STACKS_MAX; i++) {
+		const struct vma *vma = &view->set->items[i];
+		uint64_t bytes = shape_stack_bytes(view, i);
+		if (bytes && bytes < vma->end - vma->start)
+			(void)marks_add(marks, (struct addr_range){ vma->start, vma->start + bytes }, CLASS_STACKS);
+	}
+}
+
 void marks_find(const struct vma_view *view, bool by_shape, struct vma_marks *ret_marks)
 {
 	struct vma_marks marks = { .n = 0 };
 	heap_and_code(view, &marks);
+	merged_stacks(view, &marks);
 	if (by_shape) {
 		segment_maps(view, &marks);
 		marks_gc_mirrors(view, &marks);

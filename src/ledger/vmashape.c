@@ -5,6 +5,8 @@ static const uint64_t arena_bytes = 64 * SHAPE_MIB;
 
 enum {
 	GUARD_MAX_BYTES = 64 * 1024, /* Java threads have 12 to 16 KiB of guard pages, native ones one page */
+	STACK_BYTES = 1024 * 1024,   /* ThreadStackSize and VMThreadStackSize of Linux x86_64, unless told otherwise */
+	NATIVE_STACK_BYTES = 8 * 1024 * 1024,
 	PAGE_BYTES_DEFAULT = 4096,
 	FIRST_PAGE_MAX = 64 * 1024, /* the protected first page of a relocated CDS archive: JDK 21+ */
 };
@@ -57,7 +59,10 @@ bool shape_is_commit(const struct vma_view *view, const struct vma *vma)
 	uint32_t mode = vma->flags & (access_flags | VMA_SHARED);
 	if (vma->kind != VMA_ANON || mode != (VMA_READ | VMA_WRITE) || (vma->flags & (VMA_NOHUGEPAGE | VMA_NORESERVE)))
 		return false;
-	return !view->account_marks || (vma->flags & VMA_ACCOUNT);
+	if (view->account_marks && !(vma->flags & VMA_ACCOUNT))
+		return false;
+	/* A stack of 8 MiB is as large as the mark bitmap of a heap of 512 MiB. */
+	return shape_stack_bytes(view, (size_t)(vma - view->set->items)) < vma->end - vma->start;
 }
 
 bool shape_is_reserve(const struct vma_view *view, const struct vma *vma)
@@ -73,24 +78,37 @@ bool shape_is_archive(const struct vma_view *view, const struct vma *vma)
 }
 
 /*
- * A thread's stack: Linux 6.7+ turns MAP_STACK into VM_NOHUGEPAGE (`nh`). Before, by shape: there is a small guard
- * without access right below it, of HotSpot or of glibc.
+ * Before Linux 6.7 a stack is known by the guard right below it: 12 KiB or more of a Java thread's, inside the size
+ * that was asked for (JavaThread::create_stack_guard_pages), one page of glibc's for other threads, above which are
+ * 1 MiB for those of the JVM and 8 MiB (RLIMIT_STACK) for most others. The guard has no `nr`; what the kernel merged
+ * with the stack lies above it.
  */
+uint64_t shape_stack_bytes(const struct vma_view *view, size_t index)
+{
+	const struct vma *vma = &view->set->items[index];
+	uint64_t size = vma->end - vma->start, wanted = qty_or(view->snapshot->flags.thread_stack_bytes, STACK_BYTES);
+	if (view->stack_marks || index == 0 || vma->kind != VMA_ANON || !(vma->flags & VMA_WRITE) ||
+	    (vma->flags & (VMA_NORESERVE | VMA_EXEC | VMA_SHARED)))
+		return 0;
+	const struct vma *guard = vma - 1;
+	uint64_t guard_size = guard->end - guard->start;
+	if (guard->end != vma->start || guard->kind != VMA_ANON || guard_size > GUARD_MAX_BYTES ||
+	    (guard->flags & (access_flags | VMA_NORESERVE)))
+		return 0;
+	if (guard_size == view->page_bytes)
+		wanted = size == NATIVE_STACK_BYTES ? size : STACK_BYTES;
+	else
+		wanted -= guard_size < wanted ? guard_size : wanted;
+	return size < wanted ? size : wanted;
+}
+
+/* A mapping that is a thread's stack: Linux 6.7+ turns MAP_STACK into VM_NOHUGEPAGE (`nh`). */
 bool shape_is_stack(const struct vma_view *view, size_t index)
 {
 	const struct vma *vma = &view->set->items[index];
-	if (vma->kind == VMA_STACK)
+	if (vma->kind == VMA_STACK || (vma->kind == VMA_ANON && (vma->flags & VMA_NOHUGEPAGE)))
 		return true;
-	if (vma->kind != VMA_ANON)
-		return false;
-	if (view->stack_marks)
-		return vma->flags & VMA_NOHUGEPAGE;
-	if (index == 0 || vma->end - vma->start > 16 * SHAPE_MIB || !(vma->flags & VMA_WRITE) ||
-	    (vma->flags & VMA_NORESERVE))
-		return false;
-	const struct vma *guard = vma - 1;
-	return guard->end == vma->start && guard->kind == VMA_ANON &&
-	       !(guard->flags & (access_flags | VMA_NORESERVE)) && guard->end - guard->start <= GUARD_MAX_BYTES;
+	return shape_stack_bytes(view, index) == vma->end - vma->start;
 }
 
 /* A glibc arena starts on a 64 MiB border and does not pass the next one (arena.c, HEAP_MAX_SIZE). */

@@ -39,6 +39,8 @@ bool shape_is_commit(const struct vma_view *view, const struct vma *vma);
 bool shape_is_reserve(const struct vma_view *view, const struct vma *vma);
 bool shape_is_archive(const struct vma_view *view, const struct vma *vma);
 bool shape_is_stack(const struct vma_view *view, size_t index);
+/* Without such marks: how much of the mapping, from its start, is a stack; 0 if none. */
+uint64_t shape_stack_bytes(const struct vma_view *view, size_t index);
 bool shape_is_arena(const struct vma_view *view, const struct vma *vma);
 
 /* The class of a mapping as a whole, where nothing is known of its parts. */
@@ -56,7 +58,7 @@ struct vma_mark {
 	enum vma_class class;
 };
 
-enum { VMA_MARKS_MAX = 96 };
+enum { VMA_MARKS_MAX = 256 };
 
 struct vma_marks {
 	struct vma_mark items[VMA_MARKS_MAX];

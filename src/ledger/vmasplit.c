@@ -230,6 +230,8 @@ void vmasplit_run(const struct snapshot *snapshot, struct vma_split *ret_split)
 		if ((vma->flags & VMA_WRITE) && shape_class(&splitter.view, i) == CLASS_STACKS && vma->kind == VMA_ANON)
 			split.n_stacks++;
 	}
+	for (size_t i = 0; i < splitter.marks.n; i++)
+		split.n_stacks += splitter.marks.items[i].class == CLASS_STACKS;
 	split.exact_heap = splitter.marks.exact_heap;
 	split.labelled[CLASS_HEAP] = splitter.marks.sure[CLASS_HEAP];
 	bool labels = snapshot->regions.n > 0;

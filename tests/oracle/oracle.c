@@ -3,6 +3,7 @@
  * How well the VMA splitter does without labels, against a JVM that knows them. Page by page.
  *
  *   oracle record PID DIR   keeps DIR/smaps and DIR/pages (runs of anonymous pages, "start-end bytes")
+ *   oracle reduce DIR       the answers in DIR as captures keep them: without call stacks and names
  *   oracle report DIR       prints the confusion matrix of DIR; status 1 below 99 % of the labelled bytes
  *
  * DIR also holds the JVM's answers: heap_info, codecache, nmt, vm_flags (optional), jdk (its major version), and the
@@ -18,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "jvm/answer.h"
 #include "jvm/codecache.h"
 #include "jvm/heapinfo.h"
 #include "jvm/nmt.h"
@@ -417,12 +419,46 @@ static int record(const char *pid, const char *path)
 	return 0;
 }
 
+static int reduce(const char *path)
+{
+	static const struct {
+		const char *name;
+		enum answer answer;
+	} files[] = {
+		{ "vm_flags", ANSWER_FLAGS },
+		{ "nmt_detail", ANSWER_NMT_DETAIL },
+		{ "system_map", ANSWER_SYSTEM_MAP },
+		{ "nmt", ANSWER_NMT },
+	};
+	int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		die(path, NULL);
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+		struct buf text, kept = { .cap = FILE_CAP };
+		struct err err;
+		if (load(dir, files[i].name, &text)) {
+			if (answer_reduce(files[i].answer, buf_str(&text), &kept, &err) < 0)
+				die(files[i].name, &err);
+			if (unlinkat(dir, files[i].name, 0) != 0)
+				die(files[i].name, NULL);
+			if (file_write_at(dir, files[i].name, buf_str(&kept), 0644, &err) < 0)
+				die(files[i].name, &err);
+		}
+		buf_done(&text);
+		buf_done(&kept);
+	}
+	close(dir);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 3 && strcmp(argv[1], "reduce") == 0)
+		return reduce(argv[2]);
 	if (argc == 3 && strcmp(argv[1], "report") == 0)
 		return report(argv[2]);
 	if (argc == 4 && strcmp(argv[1], "record") == 0)
 		return record(argv[2], argv[3]);
-	fprintf(stderr, "usage: oracle record PID DIR\n       oracle report DIR\n");
+	fprintf(stderr, "usage: oracle record PID DIR\n       oracle reduce|report DIR\n");
 	return 2;
 }
