@@ -50,10 +50,10 @@ static struct wide lines_of(const struct ledger *l, int group)
 	return sum;
 }
 
-#define CHECK(condition)                                              \
-	do {                                                          \
-		if (!(condition))                                     \
-			fail_msg("snapshot %d: " #condition, number); \
+#define CHECK(condition)                                                 \
+	do {                                                             \
+		if (!(condition))                                        \
+			fail_msg("snapshot %d: %s", number, #condition); \
 	} while (0)
 
 /* A figure that says the sum of lines: exactly it, or unread where there is none or u64 cannot hold it. */

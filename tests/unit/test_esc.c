@@ -58,18 +58,9 @@ static void a_copy_is_never_cut_inside_a_unit(void **state)
 	(void)state;
 	struct str text = STR("a\033\xe2\x82\xac"
 			      "b");
-	static const char *const wanted[] = { "",
-					      "",
-					      "a",
-					      "a",
-					      "a",
-					      "a",
-					      "a\\x1b",
-					      "a\\x1b",
-					      "a\\x1b",
-					      "a\\x1b\xe2\x82\xac",
-					      "a\\x1b\xe2\x82\xac"
-					      "b" };
+	static const char *const wanted[] = {
+		"", "", "a", "a", "a", "a", "a\\x1b", "a\\x1b", "a\\x1b", "a\\x1b\xe2\x82\xac", "a\\x1b\342\202\254b"
+	};
 	for (size_t cap = 1; cap < sizeof wanted / sizeof wanted[0]; cap++) {
 		char *dest = (char *)(uintptr_t)tight_of((struct str){ "zzzzzzzzzzzzzzzz", cap }).ptr;
 		assert_string_equal(esc_copy(dest, cap, text), wanted[cap]);
