@@ -440,6 +440,45 @@ static void a_heap_that_was_not_found_stays_in_the_pool(void **state)
 	snap_free(s);
 }
 
+/* A claim that is up to 1 MiB above what is there needs no note. */
+static void small_differences_are_not_noted(void **state)
+{
+	(void)state;
+	struct snapshot *s = snap_new(&plain);
+	s->malloc_info.free_bytes = qty_measured(341 * MIB - 1);
+	struct ledger *l = snap_ledger(s);
+	LINE(l, OWNER_ALLOCATOR_RETAINED, 340);
+	assert_string_equal(l->lines[OWNER_ALLOCATOR_RETAINED].note, "");
+	free(l);
+	s->malloc_info.free_bytes = qty_measured(341 * MIB);
+	l = snap_ledger(s);
+	assert_string_equal(l->lines[OWNER_ALLOCATOR_RETAINED].note, "1 MiB claimed, not resident");
+	free(l);
+	s->malloc_info.free_bytes = qty_measured(200 * MIB);
+	l = snap_ledger(s);
+	assert_string_equal(l->lines[OWNER_ALLOCATOR_RETAINED].note, "");
+	free(l);
+	snap_free(s);
+}
+
+/* Neither anon nor file known, no figure for what is in between. */
+static void thp_needs_both_sides(void **state)
+{
+	(void)state;
+	struct snapshot *s = snap_new(&plain);
+	s->cgroup.stat.file_bytes = (struct qty){ 0 };
+	struct ledger *l = snap_ledger(s);
+	assert_false(l->listed[OWNER_THP_UNMAPPED]);
+	free(l);
+	snap_free(s);
+	s = snap_new(&plain);
+	s->cgroup.stat.unevictable_bytes = (struct qty){ 0 };
+	l = snap_ledger(s);
+	assert_false(l->listed[OWNER_THP_UNMAPPED]);
+	free(l);
+	snap_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -454,6 +493,8 @@ int main(void)
 		cmocka_unit_test(retained),
 		cmocka_unit_test(no_double_count),
 		cmocka_unit_test(a_heap_that_was_not_found_stays_in_the_pool),
+		cmocka_unit_test(small_differences_are_not_noted),
+		cmocka_unit_test(thp_needs_both_sides),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -338,15 +338,99 @@ static void extreme_figures(void **state)
 	scene_done(&sc);
 }
 
+static void holds(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("no '%s' in '%s'", part, text);
+}
+
+/* The words around the figures: which side of the limit, how far, and to what it should be raised. */
+static void what_the_sentences_say(void **state)
+{
+	(void)state;
+	struct scene sc = scene_new();
+	set_room(sc.l, 1000 * MIB, 50 * MIB);
+	(void)judge("freeboard-low", sc.s, sc.l, &sc.f);
+	holds(sc.f.title, "50.0 MiB left below the limit of 1000 MiB");
+	holds(sc.f.observation, "it can grow 50.0 MiB more before it is killed.");
+	holds(sc.f.observation, "The largest owner: java-heap 400.0 MiB.");
+	holds(sc.f.change, "from 1000 MiB to 1.06 GiB (1088Mi), leaving -Xmx as it is"); /* 950 + 125, in steps of 64 */
+	set_room(sc.l, 1000 * MIB, 0);
+	(void)judge("freeboard-low", sc.s, sc.l, &sc.f);
+	holds(sc.f.title, "0 B left below");
+	set_room(sc.l, 1000 * MIB, -5 * MIB);
+	(void)judge("freeboard-low", sc.s, sc.l, &sc.f);
+	holds(sc.f.title, "5.0 MiB past the limit of 1000 MiB");
+	holds(sc.f.observation, "cannot reclaim 1005 MiB, 5.0 MiB more than the container's memory limit");
+	snap_flink(sc.s, 1000 * MIB, 0, 0, 0, 0, 4096ull * MIB);
+	sc.l->limit = limit_set(2000ull * MIB);
+	(void)judge("limit-below-process-size", sc.s, sc.l, &sc.f);
+	holds(sc.f.observation, "2.05 GiB of the plan are not there.");
+	scene_done(&sc);
+}
+
+/* The part with most still to come is named, unless a budget is overrun: then that is. */
+static void demand_names_what_is_to_come(void **state)
+{
+	(void)state;
+	struct scene sc = scene_new();
+	struct ledger *l = sc.l;
+	l->limit = limit_set(100 * MIB);
+	l->expected = (struct demand){ .bytes = qty_measured(1000 * MIB), .n_parts = 5 };
+	static const char *const what[] = { "-Xmx", "direct in use", "metaspace in use", "rocksdb",
+					    "1.1 x everything else" };
+	static const uint64_t mib[] = { 410, 30, 20, 500, 40 };
+	for (int i = 0; i < 5; i++)
+		l->expected.parts[i] = (struct demand_part){ what[i], mib[i] * MIB };
+	for (int owner = OWNER_ROCKSDB_BLOCK_CACHE; owner <= OWNER_ROCKSDB_TABLE_READERS; owner++)
+		l->lines[owner].bytes = qty_measured(100 * MIB);
+	assert_int_equal(judge("demand-over-limit", sc.s, l, &sc.f), RULE_FIRED);
+	holds(sc.f.observation,
+	      "-Xmx 410.0 MiB; direct in use 30.0 MiB; metaspace in use 20.0 MiB; rocksdb 500.0 MiB; 1.1 x everything else 40.0 MiB.");
+	holds(sc.f.observation, "Most still to come: rocksdb, 200.0 MiB.");
+	assert_int_equal(sc.f.owner, OWNER_ROCKSDB_BLOCK_CACHE);
+
+	l->lines[OWNER_ROCKSDB_BLOCK_CACHE].bytes = (struct qty){ 0 }; /* unread: what is to come is not known */
+	(void)judge("demand-over-limit", sc.s, l, &sc.f);
+	holds(sc.f.observation, "Most still to come: -Xmx, 10.0 MiB.");
+	l->lines[OWNER_ZGC_HEAP].bytes = qty_measured(10 * MIB);
+	(void)judge("demand-over-limit", sc.s, l, &sc.f);
+	assert_null(strstr(sc.f.observation, "Most still to come"));
+
+	/* Of two overrun budgets the one by more; of its owners the larger. */
+	l->n_budgets = 3;
+	l->budgets[0] = (struct ledger_budget){ "heap", 390 * MIB, qty_measured(400 * MIB),
+						(uint64_t)1 << OWNER_JAVA_HEAP, NULL };
+	l->budgets[1] =
+		(struct ledger_budget){ "jvm-overhead", 100 * MIB, qty_measured(240 * MIB),
+					(uint64_t)1 << OWNER_CODE_CACHE | (uint64_t)1 << OWNER_NATIVE_OTHER, NULL };
+	l->budgets[2] = (struct ledger_budget){ "direct", 50 * MIB, qty_measured(50 * MIB),
+						(uint64_t)1 << OWNER_DIRECT_BUFFERS, NULL };
+	l->lines[OWNER_ZGC_HEAP].bytes = (struct qty){ 0 };
+	(void)judge("demand-over-limit", sc.s, l, &sc.f);
+	holds(sc.f.observation,
+	      "Over its budget: jvm-overhead, 240.0 MiB against 100.0 MiB, most of it native-other 200.0 MiB.");
+	assert_null(strstr(sc.f.observation, "Most still to come"));
+	assert_int_equal(sc.f.owner, OWNER_NATIVE_OTHER);
+	scene_done(&sc);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(freeboard_borders),        cmocka_unit_test(page_cache_alarms_nobody),
-		cmocka_unit_test(freeboard_of_the_pod),     cmocka_unit_test(freeboard_inputs),
-		cmocka_unit_test(freeboard_names_an_owner), cmocka_unit_test(the_limit_factor_gives_enough),
-		cmocka_unit_test(demand_borders),           cmocka_unit_test(demand_inputs),
-		cmocka_unit_test(process_size_borders),     cmocka_unit_test(process_size_inputs),
+		cmocka_unit_test(freeboard_borders),
+		cmocka_unit_test(page_cache_alarms_nobody),
+		cmocka_unit_test(freeboard_of_the_pod),
+		cmocka_unit_test(freeboard_inputs),
+		cmocka_unit_test(freeboard_names_an_owner),
+		cmocka_unit_test(the_limit_factor_gives_enough),
+		cmocka_unit_test(demand_borders),
+		cmocka_unit_test(demand_inputs),
+		cmocka_unit_test(process_size_borders),
+		cmocka_unit_test(process_size_inputs),
 		cmocka_unit_test(extreme_figures),
+		cmocka_unit_test(what_the_sentences_say),
+		cmocka_unit_test(demand_names_what_is_to_come),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
