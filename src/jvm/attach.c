@@ -191,6 +191,7 @@ static int run_session(struct attach_session *session, struct attach_answer answ
 	struct err why = { 0 };
 	struct mono now = clock_mono();
 
+	session->parent = getpid();
 	session->deadline =
 		mono_add_ms(now, deadline_ms > 2 * CHILD_MARGIN_MS ? deadline_ms - CHILD_MARGIN_MS : deadline_ms);
 	int rc = child_run(attachchild_work, session, mono_add_ms(now, deadline_ms), OUTPUT_MAX, &out, &result, &why);

@@ -25,6 +25,8 @@ enum {
 	/* A listener is there 10 to 30 ms after the signal; the first look comes early, later ones cost nothing. */
 	WAIT_FIRST_MS = 5,
 	WAIT_MOST_MS = 50,
+	/* How long a listener is waited for once nobody is left to use it: the trigger should not be taken from under the JVM's eyes. */
+	ORPHAN_MS = 300,
 	READ_CHUNK = 16 * 1024,
 };
 
@@ -82,8 +84,10 @@ int attachchild_recheck(int proc_fd, const struct process_id *id, struct err *er
 	if (!str_is_u64(word, &start_ticks) || start_ticks != id->start_ticks)
 		return err_set(err, ERR_GONE, "pid %d is another process now", id->pid);
 	if (is_frozen(proc_fd, state))
-		return err_set(err, ERR_UNSUPPORTED, "attach: pid %d is frozen (a paused container) or waits for a disk: ask again when it runs",
-			       id->pid);
+		return err_set(
+			err, ERR_UNSUPPORTED,
+			"attach: pid %d is frozen (a paused container) or waits for a disk: ask again when it runs",
+			id->pid);
 	return 0;
 }
 
@@ -285,7 +289,8 @@ static int make_trigger(const struct attach_session *session, unsigned at, const
 		    st.st_uid == session->euid)
 			return 0;
 		(void)err_set(err, ERR_UNSUPPORTED,
-			      "attach: something that is no trigger file of the JVM's user stands at %s: remove it", name);
+			      "attach: something that is no trigger file of the JVM's user stands at %s: remove it",
+			      name);
 		return -EEXIST;
 	}
 	if (fd < 0)
@@ -301,6 +306,8 @@ static int make_trigger(const struct attach_session *session, unsigned at, const
 /* Polls until the socket takes a connection. */
 static int await_socket(const struct attach_session *session, struct err *err)
 {
+	struct mono deadline = session->deadline;
+	bool orphan = false;
 	int wait_ms = WAIT_FIRST_MS;
 	for (;;) {
 		int rc = attachchild_find_socket(session->dir_fds[ATTACH_DIR_TMP], session->ns_pid, session->euid, err);
@@ -315,22 +322,23 @@ static int await_socket(const struct attach_session *session, struct err *err)
 		}
 		if (kill(session->id.pid, 0) < 0 && errno == ESRCH)
 			return err_set(err, ERR_GONE, "attach: the JVM ended");
-		if (mono_ms_until(clock_mono(), session->deadline) == 0)
+		if (!orphan && getppid() != session->parent) {
+			struct mono soon = mono_add_ms(clock_mono(), ORPHAN_MS);
+			deadline = mono_ms_until(soon, deadline) ? soon : deadline;
+			orphan = true;
+		}
+		if (mono_ms_until(clock_mono(), deadline) == 0)
 			return timed_out(err);
 		(void)poll(NULL, 0, wait_ms);
 		wait_ms = wait_ms * 2 < WAIT_MOST_MS ? wait_ms * 2 : WAIT_MOST_MS;
 	}
 }
 
-static int start_listener(const struct attach_session *session, int out_fd, struct err *err)
+static int trigger_and_wait(const struct attach_session *session, int out_fd, struct err *err)
 {
 	char name[NAME_CAP];
 	unsigned at = ATTACH_DIR_CWD;
 
-	if (!session->may_signal) {
-		*err = session->refusal;
-		return -EOPNOTSUPP;
-	}
 	(void)snprintf(name, sizeof name, ".attach_pid%" PRIu64, session->ns_pid);
 	int made = make_trigger(session, at, name, err);
 	/* What the JVM finds in its working directory is its answer: it looks in /tmp only if nothing is there. */
@@ -347,6 +355,29 @@ static int start_listener(const struct attach_session *session, int out_fd, stru
 		rc = await_socket(session, err);
 	if (made && unlinkat(session->dir_fds[at], name, 0) == 0)
 		(void)send_frame(out_fd, ATTACH_TRIGGER_GONE, at, STR(""));
+	return rc;
+}
+
+/*
+ * While the trigger is there nothing may end this process but its parent, who cleans up after it: no key that is pressed at a terminal,
+ * and not the parent's own end.
+ */
+static int start_listener(const struct attach_session *session, int out_fd, struct err *err)
+{
+	sigset_t all, before;
+
+	if (!session->may_signal) {
+		*err = session->refusal;
+		return -EOPNOTSUPP;
+	}
+	(void)sigfillset(&all);
+	(void)sigprocmask(SIG_BLOCK, &all, &before);
+	(void)prctl(PR_SET_PDEATHSIG, 0);
+	int rc = trigger_and_wait(session, out_fd, err);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+	if (getppid() != session->parent)
+		return err_set(err, ERR_GONE, "attach: nobody is left to ask for");
 	return rc;
 }
 

@@ -37,6 +37,7 @@ struct attach_session {
 	bool may_signal;     /* attach_check() without a socket passed */
 	struct err refusal;  /* why not */
 	struct mono deadline;
+	int parent; /* who forks */
 	const char *const *commands;
 	size_t n_commands;
 };

@@ -11,7 +11,7 @@ public final class HostileTarget {
 
     public static void main(String[] args) throws Exception {
         boolean churn = args.length > 0 && args[0].equals("churn");
-        long end = System.nanoTime() + 110_000_000_000L;
+        long end = System.nanoTime() + 170_000_000_000L;
         held = new byte[16 << 20];
         java.util.Arrays.fill(held, (byte) 1);
         System.out.println("READY");
@@ -49,6 +49,6 @@ public final class HostileTarget {
         }
         come.clear();
         System.gc();
-        Thread.sleep(30);
+        Thread.sleep(60);
     }
 }
