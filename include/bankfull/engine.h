@@ -5,10 +5,26 @@
 
 #include "bankfull/quantity.h"
 
-enum engine { ENGINE_UNKNOWN = 0, ENGINE_FLINK_TASKMANAGER, ENGINE_FLINK_JOBMANAGER, ENGINE_KAFKA_STREAMS, ENGINE_JVM, ENGINE_COUNT };
-extern const char *const engine_names[ENGINE_COUNT]; /* "unknown", "flink-taskmanager", "flink-jobmanager", "kafka-streams", "jvm" */
+enum engine {
+	ENGINE_UNKNOWN = 0,
+	ENGINE_FLINK_TASKMANAGER,
+	ENGINE_FLINK_JOBMANAGER,
+	ENGINE_KAFKA_STREAMS,
+	ENGINE_JVM,
+	ENGINE_COUNT
+};
+extern const char *const
+	engine_names[ENGINE_COUNT]; /* "unknown", "flink-taskmanager", "flink-jobmanager", "kafka-streams", "jvm" */
 
-enum allocator { ALLOCATOR_UNKNOWN = 0, ALLOCATOR_GLIBC, ALLOCATOR_JEMALLOC, ALLOCATOR_TCMALLOC, ALLOCATOR_MIMALLOC, ALLOCATOR_MUSL, ALLOCATOR_COUNT };
+enum allocator {
+	ALLOCATOR_UNKNOWN = 0,
+	ALLOCATOR_GLIBC,
+	ALLOCATOR_JEMALLOC,
+	ALLOCATOR_TCMALLOC,
+	ALLOCATOR_MIMALLOC,
+	ALLOCATOR_MUSL,
+	ALLOCATOR_COUNT
+};
 extern const char *const allocator_names[ALLOCATOR_COUNT];
 
 /*
@@ -30,9 +46,9 @@ extern const char *const state_backend_names[BACKEND_COUNT];
 /* How RocksDB's (or ForSt's) block caches are shared: it decides what may be added (facts: Flink's RocksDBMemoryControllerUtils). */
 enum rocksdb_sharing {
 	ROCKSDB_SHARING_UNKNOWN = 0,
-	ROCKSDB_PER_SLOT,     /* Flink managed or fixed-per-slot: one cache a slot, memtables charged to it */
-	ROCKSDB_PER_PROCESS,  /* fixed-per-tm, or a Streams config setter's shared cache */
-	ROCKSDB_PER_STORE,    /* nothing shared: every column family or store has its own */
+	ROCKSDB_PER_SLOT,    /* Flink managed or fixed-per-slot: one cache a slot, memtables charged to it */
+	ROCKSDB_PER_PROCESS, /* fixed-per-tm, or a Streams config setter's shared cache */
+	ROCKSDB_PER_STORE,   /* nothing shared: every column family or store has its own */
 	ROCKSDB_SHARING_COUNT,
 };
 extern const char *const rocksdb_sharing_names[ROCKSDB_SHARING_COUNT];
@@ -40,18 +56,18 @@ extern const char *const rocksdb_sharing_names[ROCKSDB_SHARING_COUNT];
 /* RocksDB by its own properties, caches counted once. Claims, not residency: usage counts reservations too. */
 struct rocksdb_claim {
 	enum rocksdb_sharing sharing;
-	bool memtables_in_cache;       /* a write buffer manager charges them to the cache: already inside cache_usage */
-	struct count n_stores;         /* RocksDB instances or column families seen */
-	struct count n_caches;         /* distinct block caches, as counted for the sums below */
-	bool n_caches_certain;         /* false: an estimate; cache_usage_low_bytes is then the least it can be */
+	bool memtables_in_cache; /* a write buffer manager charges them to the cache: already inside cache_usage */
+	struct count n_stores;   /* RocksDB instances or column families seen */
+	struct count n_caches;   /* distinct block caches, as counted for the sums below */
+	bool n_caches_certain;   /* false: an estimate; cache_usage_low_bytes is then the least it can be */
 	struct qty cache_usage_bytes, cache_usage_low_bytes, cache_capacity_bytes, cache_pinned_bytes;
 	struct qty memtables_bytes;          /* size-all-mem-tables, summed */
 	struct qty memtables_unpinned_bytes; /* cur-size-all-mem-tables, summed: the gap is held by iterators */
 	struct qty table_readers_bytes;      /* outside the cache unless index and filter blocks are cached */
 	struct qty live_data_bytes, sst_bytes;
-	char largest_store[96];        /* the store with most memtables + readers: where to look first */
+	char largest_store[96]; /* the store with most memtables + readers: where to look first */
 	struct qty largest_store_bytes;
-	bool ambiguous;                /* label-less or colliding series: not usable for sums; the reason stands in a gap */
+	bool ambiguous; /* label-less or colliding series: not usable for sums; the reason stands in a gap */
 };
 
 /* Gauges of the JVM and engine from one metrics page. */
@@ -67,10 +83,10 @@ struct engine_gauges {
 
 /* Kafka Streams: what the number of stores allows (RocksDBStore.java: 50 MiB cache + 3 x 16 MiB memtables an instance). */
 struct streams_bound {
-	struct count n_instances;   /* RocksDB instances open in this process: segments count each */
+	struct count n_instances; /* RocksDB instances open in this process: segments count each */
 	struct count n_threads;
-	bool from_directories;      /* counted by CURRENT files under state.dir, else by metrics */
-	bool bounded_setter;        /* all stores report one cache */
+	bool from_directories; /* counted by CURRENT files under state.dir, else by metrics */
+	bool bounded_setter;   /* all stores report one cache */
 	struct qty native_bound_bytes;
 };
 
@@ -84,7 +100,11 @@ struct engine_state {
 	struct streams_bound streams;
 	/* Settings that decide what managed memory is used for. */
 	struct qty rocksdb_fixed_per_slot_bytes, rocksdb_fixed_per_tm_bytes;
-	enum { TRISTATE_UNREAD = 0, TRISTATE_FALSE, TRISTATE_TRUE } rocksdb_managed; /* state.backend.rocksdb.memory.managed */
+	enum {
+		TRISTATE_UNREAD = 0,
+		TRISTATE_FALSE,
+		TRISTATE_TRUE
+	} rocksdb_managed;              /* state.backend.rocksdb.memory.managed */
 	uint32_t write_buffer_ratio_bp; /* 0: unread; 5000 is Flink's default */
 };
 

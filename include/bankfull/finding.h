@@ -10,11 +10,25 @@
 #include "bankfull/ledger.h"
 #include "bankfull/snapshot.h"
 
-enum severity { SEVERITY_NONE = 0, SEVERITY_INFO, SEVERITY_NOTICE, SEVERITY_WARNING, SEVERITY_CRITICAL, SEVERITY_COUNT };
+enum severity {
+	SEVERITY_NONE = 0,
+	SEVERITY_INFO,
+	SEVERITY_NOTICE,
+	SEVERITY_WARNING,
+	SEVERITY_CRITICAL,
+	SEVERITY_COUNT
+};
 extern const char *const severity_names[SEVERITY_COUNT];
 
 /* Caps that hold the longest text a rule writes whole: tests/unit/test_rules_*.c measure it. */
-enum { FINDING_TEXT_CAP = 640, FINDING_MISSING_CAP = 448, FINDING_LIST_MAX = 5, FINDING_SETTINGS_MAX = 8, FINDING_EVIDENCE_MAX = 12, FINDINGS_MAX = 32 };
+enum {
+	FINDING_TEXT_CAP = 640,
+	FINDING_MISSING_CAP = 448,
+	FINDING_LIST_MAX = 5,
+	FINDING_SETTINGS_MAX = 8,
+	FINDING_EVIDENCE_MAX = 12,
+	FINDINGS_MAX = 32
+};
 
 /* One figure the finding rests on: name and bytes (or a plain number), so that anybody can re-check it. */
 struct evidence_figure {
@@ -27,7 +41,7 @@ struct finding {
 	enum severity severity;
 	char title[160];
 	char observation[FINDING_TEXT_CAP];
-	int owner;        /* enum owner, or -1: the container as a whole */
+	int owner; /* enum owner, or -1: the container as a whole */
 	char competing_causes[FINDING_LIST_MAX][FINDING_TEXT_CAP];
 	size_t n_causes;
 	struct setting effective_settings[FINDING_SETTINGS_MAX];

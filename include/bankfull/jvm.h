@@ -8,7 +8,8 @@
 #include "bankfull/quantity.h"
 
 enum jvm_gc { GC_UNKNOWN = 0, GC_SERIAL, GC_PARALLEL, GC_G1, GC_Z, GC_SHENANDOAH, GC_EPSILON, GC_COUNT };
-extern const char *const jvm_gc_names[GC_COUNT]; /* "unknown", "Serial", "Parallel", "G1", "ZGC", "Shenandoah", "Epsilon" */
+extern const char
+	*const jvm_gc_names[GC_COUNT]; /* "unknown", "Serial", "Parallel", "G1", "ZGC", "Shenandoah", "Epsilon" */
 
 enum jvm_nmt_level { NMT_UNREAD = 0, NMT_OFF, NMT_SUMMARY, NMT_DETAIL };
 
@@ -17,14 +18,15 @@ enum jvm_nmt_level { NMT_UNREAD = 0, NMT_OFF, NMT_SUMMARY, NMT_DETAIL };
  * are printed there, so an absent one is unread), else from its options.
  */
 struct jvm_flags {
-	struct qty max_heap_bytes, initial_heap_bytes, max_direct_bytes, max_metaspace_bytes, compressed_class_space_bytes;
+	struct qty max_heap_bytes, initial_heap_bytes, max_direct_bytes, max_metaspace_bytes,
+		compressed_class_space_bytes;
 	struct qty reserved_code_cache_bytes, thread_stack_bytes;
 	enum jvm_gc gc;
 	enum jvm_nmt_level nmt;
-	bool attach_disabled;     /* -XX:+DisableAttachMechanism */
-	bool signals_reduced;     /* -Xrs: SIGQUIT would end the process */
-	bool perf_data_off;       /* -XX:-UsePerfData */
-	bool perf_memory_only;    /* -XX:+PerfDisableSharedMem: no file */
+	bool attach_disabled;  /* -XX:+DisableAttachMechanism */
+	bool signals_reduced;  /* -Xrs: SIGQUIT would end the process */
+	bool perf_data_off;    /* -XX:-UsePerfData */
+	bool perf_memory_only; /* -XX:+PerfDisableSharedMem: no file */
 	bool always_pretouch, transparent_huge_pages, large_pages;
 };
 
@@ -35,7 +37,8 @@ struct jvm_heap {
 	struct addr_range ranges[JVM_HEAP_RANGES_MAX];
 	size_t n_ranges;
 	struct qty committed_bytes, used_bytes, max_bytes;
-	struct qty metaspace_used_bytes, metaspace_committed_bytes, metaspace_reserved_bytes; /* 17 prints them here, class space inside */
+	struct qty metaspace_used_bytes, metaspace_committed_bytes,
+		metaspace_reserved_bytes; /* 17 prints them here, class space inside */
 	struct qty class_space_used_bytes, class_space_committed_bytes, class_space_reserved_bytes;
 	enum jvm_gc gc;
 };
@@ -60,7 +63,8 @@ struct jvm_nmt {
 	struct nmt_category categories[NMT_CATEGORIES_MAX];
 	size_t n_categories;
 	struct qty total_reserved_bytes, total_committed_bytes;
-	struct qty metadata_reserved_bytes, metadata_committed_bytes, metadata_used_bytes;          /* class metadata outside class space */
+	struct qty metadata_reserved_bytes, metadata_committed_bytes,
+		metadata_used_bytes; /* class metadata outside class space */
 	struct qty class_space_reserved_bytes, class_space_committed_bytes, class_space_used_bytes;
 	struct qty stack_reserved_bytes, stack_committed_bytes;
 	struct count n_threads, n_classes;
@@ -83,7 +87,8 @@ struct jvm_perf {
 	char vm_name[64], vm_version[64], java_version[64];
 	enum jvm_gc gc;
 	struct qty metaspace_used_bytes, metaspace_capacity_bytes, class_space_used_bytes, class_space_capacity_bytes;
-	struct qty heap_capacity_bytes, heap_used_bytes, heap_max_bytes; /* sums over generations; used is as of the last GC */
+	struct qty heap_capacity_bytes, heap_used_bytes,
+		heap_max_bytes; /* sums over generations; used is as of the last GC */
 	struct count threads_live, threads_peak, classes_loaded, classes_unloaded, gc_count;
 	char gc_cause[48]; /* "No GC" when none runs */
 };

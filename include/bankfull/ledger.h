@@ -23,7 +23,7 @@ enum owner {
 	OWNER_JVM_CDS,
 	OWNER_THREAD_STACKS,
 	OWNER_GC,
-	OWNER_JVM_OTHER,      /* compiler, symbol, internal, arena chunk, ...: the JVM's own malloc and small mappings */
+	OWNER_JVM_OTHER, /* compiler, symbol, internal, arena chunk, ...: the JVM's own malloc and small mappings */
 	OWNER_DIRECT_BUFFERS, /* NIO direct pool; Flink's network buffers are inside */
 	OWNER_MANAGED_UNSAFE, /* Unsafe memory outside the direct pool: Flink batch, Netty without cleaner */
 	OWNER_ROCKSDB_BLOCK_CACHE,
@@ -77,13 +77,20 @@ struct ledger_line {
 };
 
 struct ledger_group_sum {
-	struct qty counter_bytes; /* what the kernel counts for the group; unread without a cgroup, but for anon (smaps) */
+	struct qty
+		counter_bytes; /* what the kernel counts for the group; unread without a cgroup, but for anon (smaps) */
 	struct qty owners_bytes;  /* sum of the lines */
 	uint64_t tolerance_bytes; /* how far the two may be apart */
 	bool closed;              /* both known and within tolerance */
 };
 
-enum freeboard_level { FREEBOARD_UNREAD = 0, FREEBOARD_CONTAINER, FREEBOARD_POD, FREEBOARD_PROCESSES, FREEBOARD_LEVEL_COUNT };
+enum freeboard_level {
+	FREEBOARD_UNREAD = 0,
+	FREEBOARD_CONTAINER,
+	FREEBOARD_POD,
+	FREEBOARD_PROCESSES,
+	FREEBOARD_LEVEL_COUNT
+};
 extern const char *const freeboard_level_names[FREEBOARD_LEVEL_COUNT];
 
 enum { DEMAND_PARTS_MAX = 16 };
@@ -105,35 +112,35 @@ enum { LEDGER_BUDGETS_MAX = 8 };
 
 /* One budget of the configuration and the owners that live on it. */
 struct ledger_budget {
-	const char *name;         /* "heap", "direct", "metaspace", "managed", "jvm-overhead" */
+	const char *name; /* "heap", "direct", "metaspace", "managed", "jvm-overhead" */
 	uint64_t budget_bytes;
-	struct qty actual_bytes;  /* sum of its owners */
-	uint64_t owners;          /* bit set of 1 << enum owner */
-	const char *enforced_by;  /* the flag that enforces it, or NULL: nothing does */
+	struct qty actual_bytes; /* sum of its owners */
+	uint64_t owners;         /* bit set of 1 << enum owner */
+	const char *enforced_by; /* the flag that enforces it, or NULL: nothing does */
 };
 
 struct ledger {
 	struct limit limit;
-	bool limit_told;          /* the limit is the user's word, not the cgroup's */
-	struct qty charge_bytes;  /* memory.current */
+	bool limit_told;                       /* the limit is the user's word, not the cgroup's */
+	struct qty charge_bytes;               /* memory.current */
 	struct ledger_line lines[OWNER_COUNT]; /* in the order of enum owner; only lines[i].listed ones are printed */
 	bool listed[OWNER_COUNT];
 	struct ledger_group_sum groups[GROUP_COUNT];
 	struct signed_qty stat_residual_bytes; /* memory.current less the identity of its LRU lists, kernel and sock */
 	uint64_t stat_tolerance_bytes;
-	struct signed_qty residual_bytes;      /* charge less all owners */
-	bool torn;                             /* memory.current moved by more than the tolerance while read */
-	struct qty floor_bytes;                /* what the kernel cannot reclaim */
-	struct signed_qty freeboard_bytes;     /* limit less floor: the head-room; negative past the limit */
+	struct signed_qty residual_bytes;  /* charge less all owners */
+	bool torn;                         /* memory.current moved by more than the tolerance while read */
+	struct qty floor_bytes;            /* what the kernel cannot reclaim */
+	struct signed_qty freeboard_bytes; /* limit less floor: the head-room; negative past the limit */
 	enum freeboard_level freeboard_level;
 	struct signed_qty throttle_room_bytes; /* memory.high less charge */
 	struct qty swap_room_bytes;
 	struct demand expected, legal;
 	struct ledger_budget budgets[LEDGER_BUDGETS_MAX]; /* what configuration set aside, against what is there */
 	size_t n_budgets;
-	struct qty native_pool_bytes;          /* anon that no JVM rule takes: where RocksDB must be */
+	struct qty native_pool_bytes; /* anon that no JVM rule takes: where RocksDB must be */
 	struct signed_qty pool_minus_claims_bytes;
-	bool overlap;                          /* claims passed what is resident: the deficit stands in the residual */
+	bool overlap; /* claims passed what is resident: the deficit stands in the residual */
 };
 
 #endif

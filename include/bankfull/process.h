@@ -14,16 +14,18 @@ struct process_id {
 };
 
 struct process_status {
-	char name[64];            /* "Name:", as the kernel escapes it */
-	char state;               /* R S D T t Z X I */
-	struct count thread_group;  /* the process's pid; /proc shows a directory for each thread's id too, though it lists none */
+	char name[64]; /* "Name:", as the kernel escapes it */
+	char state;    /* R S D T t Z X I */
+	struct count
+		thread_group; /* the process's pid; /proc shows a directory for each thread's id too, though it lists none */
 	struct count uid_real, uid_effective, uid_saved, uid_fs;
 	struct count gid_real, gid_effective, gid_saved, gid_fs;
-	struct count ns_pid;      /* innermost of NSpid: the pid the process sees itself as */
+	struct count ns_pid; /* innermost of NSpid: the pid the process sees itself as */
 	struct count n_threads;
 	struct count sig_caught, sig_ignored; /* masks; SIGQUIT is bit 2 (value 1 << (3 - 1)) */
 	struct count cap_permitted, cap_effective;
-	struct qty vm_peak_bytes, vm_size_bytes, vm_hwm_bytes, vm_rss_bytes, rss_anon_bytes, rss_file_bytes, rss_shmem_bytes;
+	struct qty vm_peak_bytes, vm_size_bytes, vm_hwm_bytes, vm_rss_bytes, rss_anon_bytes, rss_file_bytes,
+		rss_shmem_bytes;
 	struct qty vm_pte_bytes, vm_swap_bytes, vm_locked_bytes, hugetlb_bytes;
 };
 
@@ -38,7 +40,10 @@ enum vma_kind {
 };
 
 enum {
-	VMA_READ = 1 << 0, VMA_WRITE = 1 << 1, VMA_EXEC = 1 << 2, VMA_SHARED = 1 << 3,
+	VMA_READ = 1 << 0,
+	VMA_WRITE = 1 << 1,
+	VMA_EXEC = 1 << 2,
+	VMA_SHARED = 1 << 3,
 	VMA_NOHUGEPAGE = 1 << 4, /* VmFlags nh: MAP_STACK marks a stack so on Linux 6.7+ */
 	VMA_HUGEPAGE = 1 << 5,   /* hg */
 	VMA_HUGETLB = 1 << 6,    /* ht */
@@ -72,7 +77,7 @@ struct vma_set {
 	size_t n, room;
 	char *names;
 	size_t names_len, names_room;
-	uint32_t have;   /* VMA_HAVE_* seen */
+	uint32_t have; /* VMA_HAVE_* seen */
 };
 
 void vma_set_done(struct vma_set *set);

@@ -14,7 +14,7 @@
 /* Why an input is missing. `what` is the evidence's name: "cgroup/memory.stat", "jvm/nmt", "http/metrics". */
 struct gap {
 	char what[48];
-	int kind; /* enum err_kind of base/err.h */
+	int kind;         /* enum err_kind of base/err.h */
 	char reason[320]; /* as long as the message of a struct err */
 };
 
@@ -38,30 +38,32 @@ enum { GAPS_MAX = 48, SETTINGS_MAX = 48, RESIDENT_RANGES_MAX = 64 };
 
 struct snapshot {
 	struct wall taken;
-	uint32_t age_ms;           /* of the smaps scan relative to `taken`: 0 for a report */
-	uint32_t host_cpus;        /* online CPUs of the host: the error of the kernel's per-cpu counters grows with them */
+	uint32_t age_ms;    /* of the smaps scan relative to `taken`: 0 for a report */
+	uint32_t host_cpus; /* online CPUs of the host: the error of the kernel's per-cpu counters grows with them */
 	uint32_t page_bytes;
 	char kernel[96];
 
 	struct process_id process;
-	bool process_read;         /* status was read */
+	bool process_read; /* status was read */
 	struct process_status status;
 	char container_id[80];
 	char machine_cgroup[160]; /* what this machine has, where the target's cgroup was not found; else "" */
 
 	struct cgroup_memory cgroup;
-	struct limit told_limit;   /* --limit: counts when the cgroup says nothing, and is checked against it when it does */
+	struct limit
+		told_limit; /* --limit: counts when the cgroup says nothing, and is checked against it when it does */
 	struct limit pod_limit;
 
 	bool vmas_read;
 	struct vma_set vmas;
-	struct resident_range residents[RESIDENT_RANGES_MAX]; /* pagemap's answers for ranges that share a mapping with others */
+	struct resident_range
+		residents[RESIDENT_RANGES_MAX]; /* pagemap's answers for ranges that share a mapping with others */
 	size_t n_residents;
 	struct qty memfd_heap_bytes; /* st_blocks of ZGC's memfd: what is charged, resident or not */
 
 	bool is_jvm;
 	char jdk[64];
-	int jdk_major;             /* 0: unread */
+	int jdk_major; /* 0: unread */
 	enum jvm_gc gc;
 	struct jvm_flags flags;
 	struct jvm_heap heap;

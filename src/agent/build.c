@@ -102,7 +102,8 @@ static void build_process(const struct evidence *e, struct snapshot *s)
 		if (!s->vmas_read)
 			gap_put(s, "proc/smaps", &err);
 	}
-	if (text_of(e, s, "proc/pagemap", &text) && pagemap_parse(text, s->residents, RESIDENT_RANGES_MAX, &s->n_residents, &err) < 0)
+	if (text_of(e, s, "proc/pagemap", &text) &&
+	    pagemap_parse(text, s->residents, RESIDENT_RANGES_MAX, &s->n_residents, &err) < 0)
 		gap_put(s, "proc/pagemap", &err);
 	struct memfd_heap heap;
 	if (text_of(e, s, "proc/memfd", &text)) {
@@ -121,10 +122,17 @@ static void build_cgroup(const struct evidence *e, struct snapshot *s)
 	for (size_t i = 0; i < cg_n_files; i++) {
 		char name[EVIDENCE_NAME_CAP];
 		(void)snprintf(name, sizeof name, "cgroup/%s", cg_files[i].name);
-		if (text_of(e, s, name, &text) && cg_parse_file(cg_files[i].name, text, s->process.pid, &s->cgroup, &err) < 0)
+		if (text_of(e, s, name, &text) &&
+		    cg_parse_file(cg_files[i].name, text, s->process.pid, &s->cgroup, &err) < 0)
 			gap_put(s, name, &err);
 	}
 	cg_settle(&s->cgroup);
+	if (s->told_limit.kind == LIMIT_SET && s->cgroup.max.kind == LIMIT_SET &&
+	    s->told_limit.bytes != s->cgroup.max.bytes) {
+		(void)err_set(&err, ERR_USAGE, "--limit says %llu bytes, memory.max %llu: the cgroup's counts",
+			      (unsigned long long)s->told_limit.bytes, (unsigned long long)s->cgroup.max.bytes);
+		gap_put(s, "limit", &err);
+	}
 }
 
 /* In this order: the command line, what was added by environment (hsperfdata knows), what the JVM says is in force. */
@@ -164,8 +172,8 @@ static void build_flags(const struct evidence *e, struct snapshot *s)
 	}
 }
 
-#define PARSE_ANSWER(answer, parse, target)                                                        \
-	(text_of(e, s, answer_kinds[answer].evidence, &text) &&                                    \
+#define PARSE_ANSWER(answer, parse, target)                     \
+	(text_of(e, s, answer_kinds[answer].evidence, &text) && \
 	 (parse(text, target, &err) == 0 || (gap_put(s, answer_kinds[answer].evidence, &err), false)))
 
 static void build_jvm(const struct evidence *e, struct snapshot *s)
@@ -204,7 +212,8 @@ bool build_mapped_names(const struct vma_set *vmas, struct buf *out)
 	for (size_t i = 0; i < vmas->n; i++) {
 		const struct vma *vma = &vmas->items[i];
 		struct str name = vma_name(vmas, vma);
-		if (vma->kind != VMA_FILE || !str_has(name, STR(".so")) || str_eq(name, last) || str_has(name, STR("\n")))
+		if (vma->kind != VMA_FILE || !str_has(name, STR(".so")) || str_eq(name, last) ||
+		    str_has(name, STR("\n")))
 			continue;
 		last = name;
 		if (!buf_add(out, name) || !buf_putc(out, '\n'))
@@ -219,12 +228,9 @@ static enum allocator allocator_of(struct str mapped)
 		struct str part;
 		enum allocator allocator;
 	} table[] = {
-		{ { "libjemalloc", 11 }, ALLOCATOR_JEMALLOC },
-		{ { "libtcmalloc", 11 }, ALLOCATOR_TCMALLOC },
-		{ { "libmimalloc", 11 }, ALLOCATOR_MIMALLOC },
-		{ { "ld-musl-", 8 }, ALLOCATOR_MUSL },
-		{ { "/libc.so.6", 10 }, ALLOCATOR_GLIBC },
-		{ { "/libc-2.", 8 }, ALLOCATOR_GLIBC },
+		{ { "libjemalloc", 11 }, ALLOCATOR_JEMALLOC }, { { "libtcmalloc", 11 }, ALLOCATOR_TCMALLOC },
+		{ { "libmimalloc", 11 }, ALLOCATOR_MIMALLOC }, { { "ld-musl-", 8 }, ALLOCATOR_MUSL },
+		{ { "/libc.so.6", 10 }, ALLOCATOR_GLIBC },     { { "/libc-2.", 8 }, ALLOCATOR_GLIBC },
 	};
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
 		if (str_has(mapped, table[i].part))
@@ -282,7 +288,8 @@ static int build_engine(const struct evidence *e, struct snapshot *s, struct str
 		if (text_of(e, s, name, &text))
 			in.jolokia[in.n_jolokia++] = text;
 	}
-	static const char *const rest[] = { "http/flink_config", "http/flink_taskmanagers", "http/flink_taskmanager", "proc/state_dirs" };
+	static const char *const rest[] = { "http/flink_config", "http/flink_taskmanagers", "http/flink_taskmanager",
+					    "proc/state_dirs" };
 	for (size_t i = 0; i < sizeof rest / sizeof rest[0]; i++)
 		(void)text_of(e, s, rest[i], &text);
 	int rc = engine_build(&in, &s->engine, NULL, &s->metrics_read, notes, err);
@@ -332,7 +339,8 @@ int build_run(const struct evidence *evidence, struct snapshot **ret_snapshot, s
 	if (!s)
 		return err_set(err, ERR_NOMEM, "no memory for a snapshot");
 	build_cgroup(evidence, s);
-	int rc = s->process.pid > 0 ? build_engine(evidence, s, buf_str(&mapped), err) : err_set(err, ERR_MALFORMED, "the evidence names no pid");
+	int rc = s->process.pid > 0 ? build_engine(evidence, s, buf_str(&mapped), err)
+				    : err_set(err, ERR_MALFORMED, "the evidence names no pid");
 	if (rc < 0) {
 		build_free(s);
 		return rc;

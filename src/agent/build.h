@@ -10,9 +10,11 @@
 #include "sys/evidence.h"
 
 /* `*ret_snapshot` is the caller's: build_free(). Errors: MALFORMED (evidence without a pid), NOMEM. */
-int build_run(const struct evidence *evidence, struct snapshot **ret_snapshot, struct err *err) __attribute__((warn_unused_result));
+int build_run(const struct evidence *evidence, struct snapshot **ret_snapshot, struct err *err)
+	__attribute__((warn_unused_result));
 /* Process and JVM alone: enough for vmasplit_queries(), which says what pagemap is to be asked. */
-int build_for_split(const struct evidence *evidence, struct snapshot **ret_snapshot, struct err *err) __attribute__((warn_unused_result));
+int build_for_split(const struct evidence *evidence, struct snapshot **ret_snapshot, struct err *err)
+	__attribute__((warn_unused_result));
 void build_free(struct snapshot *snapshot);
 
 /* Names of mapped shared libraries, one a line, each once: what engines and allocators are known by. */

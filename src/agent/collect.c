@@ -52,18 +52,28 @@ static void find_denial(struct collecting *c)
 	struct process_status own;
 	auto_buf struct buf text = { .cap = LIMIT_PROC_FILE };
 	const struct process_status *jvm = &c->status;
-	if (!jvm->uid_real.known || file_read_at(AT_FDCWD, "/proc/self/status", LIMIT_PROC_FILE, &text, &ignored) < 0 || status_parse(buf_str(&text), &own, &ignored) < 0)
+	if (!jvm->uid_real.known || file_read_at(AT_FDCWD, "/proc/self/status", LIMIT_PROC_FILE, &text, &ignored) < 0 ||
+	    status_parse(buf_str(&text), &own, &ignored) < 0)
 		return;
-	bool same_uid = own.uid_fs.n == jvm->uid_real.n && own.uid_fs.n == jvm->uid_effective.n && own.uid_fs.n == jvm->uid_saved.n;
-	bool same_gid = own.gid_fs.n == jvm->gid_real.n && own.gid_fs.n == jvm->gid_effective.n && own.gid_fs.n == jvm->gid_saved.n;
+	bool same_uid = own.uid_fs.n == jvm->uid_real.n && own.uid_fs.n == jvm->uid_effective.n &&
+			own.uid_fs.n == jvm->uid_saved.n;
+	bool same_gid = own.gid_fs.n == jvm->gid_real.n && own.gid_fs.n == jvm->gid_effective.n &&
+			own.gid_fs.n == jvm->gid_saved.n;
 	uint64_t more = jvm->cap_permitted.n & ~own.cap_effective.n;
 	if (!same_uid || !same_gid)
-		(void)snprintf(c->denied, sizeof c->denied, "the JVM has uid %u gid %u, this program uid %u gid %u; run it with the JVM's", (unsigned)jvm->uid_effective.n,
-		               (unsigned)jvm->gid_effective.n, (unsigned)own.uid_fs.n, (unsigned)own.gid_fs.n);
+		(void)snprintf(c->denied, sizeof c->denied,
+			       "the JVM has uid %u gid %u, this program uid %u gid %u; run it with the JVM's",
+			       (unsigned)jvm->uid_effective.n, (unsigned)jvm->gid_effective.n, (unsigned)own.uid_fs.n,
+			       (unsigned)own.gid_fs.n);
 	else if (more)
-		(void)snprintf(c->denied, sizeof c->denied, "the JVM holds capabilities that this program lacks (mask %llx); drop them in its container", (unsigned long long)more);
+		(void)snprintf(
+			c->denied, sizeof c->denied,
+			"the JVM holds capabilities that this program lacks (mask %llx); drop them in its container",
+			(unsigned long long)more);
 	else
-		(void)snprintf(c->denied, sizeof c->denied, "uid, gid and capabilities are right; the JVM is not dumpable, of another user namespace, or a security module forbids it");
+		(void)snprintf(
+			c->denied, sizeof c->denied,
+			"uid, gid and capabilities are right; the JVM is not dumpable, of another user namespace, or a security module forbids it");
 }
 
 static void collect_cmdline(struct collecting *c)
@@ -125,8 +135,9 @@ static void collect_machine(struct collecting *c)
 	struct err ignored;
 	struct cgmount *mount = malloc(sizeof *mount);
 	if (mount && cgmount_read(mount, &ignored) == 0)
-		(void)evidence_fact(c->evidence, "machine_cgroup", "%s%s%s%s, own cgroup %s", cgroup_kind_names[mount->kind],
-				    mount->hybrid ? " (hybrid)" : "", mount->point[0] ? " at " : "", mount->point,
+		(void)evidence_fact(c->evidence, "machine_cgroup", "%s%s%s%s, own cgroup %s",
+				    cgroup_kind_names[mount->kind], mount->hybrid ? " (hybrid)" : "",
+				    mount->point[0] ? " at " : "", mount->point,
 				    mount->own_path[0] ? mount->own_path : "unknown");
 	free(mount);
 }
@@ -136,8 +147,9 @@ void collect_cgroup(struct collecting *c)
 	struct err err = { 0 };
 	struct cgpath_found found = { .dirfd = -1 };
 	enum cgroup_kind kind = CGROUP_UNREAD;
-	int rc = c->options->cgroup_directory ? cgpath_open_explicit(c->options->cgroup_directory, false, &found, &kind, &err)
-	                                      : cgpath_open(c->pid_fd, false, &found, &kind, &err);
+	int rc = c->options->cgroup_directory
+			 ? cgpath_open_explicit(c->options->cgroup_directory, false, &found, &kind, &err)
+			 : cgpath_open(c->pid_fd, false, &found, &kind, &err);
 	(void)evidence_fact(c->evidence, "cgroup_kind", "%d", (int)kind);
 	if (rc < 0) {
 		collect_say_denied(c, &err);
@@ -247,7 +259,6 @@ static uint64_t age_of(const struct process_id *id)
 	return now_ms > start_ms ? now_ms - start_ms : 0;
 }
 
-
 static int open_target(struct collecting *c, struct err *err)
 {
 	auto_close int proc_fd = -1;
@@ -259,7 +270,10 @@ static int open_target(struct collecting *c, struct err *err)
 		rc = stat_read(c->pid_fd, &stat, err);
 	if (rc < 0) {
 		if (err && err->kind == ERR_GONE)
-			return err_set(err, ERR_GONE, "no process %d is to be seen here: give the pid of a running JVM (shareProcessNamespace? hidepid?)", c->options->pid);
+			return err_set(
+				err, ERR_GONE,
+				"no process %d is to be seen here: give the pid of a running JVM (shareProcessNamespace? hidepid?)",
+				c->options->pid);
 		return rc;
 	}
 	c->id = (struct process_id){ stat.pid, stat.start_ticks };
@@ -285,14 +299,20 @@ static int check_target(struct collecting *c, struct err *err)
 	struct err why = { 0 };
 	int pid = c->id.pid;
 	if (c->status.thread_group.known && c->status.thread_group.n != (uint64_t)pid)
-		return err_set(err, ERR_USAGE, "%d is a thread of process %llu: give the pid of the process", pid, (unsigned long long)c->status.thread_group.n);
+		return err_set(err, ERR_USAGE, "%d is a thread of process %llu: give the pid of the process", pid,
+			       (unsigned long long)c->status.thread_group.n);
 	if (file_read_at(c->pid_fd, "maps", LIMIT_SMAPS, &c->maps, &why) == 0) {
 		c->is_jvm = jvmfind_is_jvm_maps(buf_str(&c->maps));
 		if (!c->is_jvm && c->status.name[0])
-			return err_set(err, ERR_USAGE, "process %d is no JVM (no libjvm.so is mapped): give the pid of a java process", pid);
+			return err_set(err, ERR_USAGE,
+				       "process %d is no JVM (no libjvm.so is mapped): give the pid of a java process",
+				       pid);
 	} else if (why.kind == ERR_DENIED) {
 		if (!named_java(c))
-			return err_set(err, ERR_DENIED, "process %d may not be read and is not called java: run as its own uid and gid, or give the pid of a java process", pid);
+			return err_set(
+				err, ERR_DENIED,
+				"process %d may not be read and is not called java: run as its own uid and gid, or give the pid of a java process",
+				pid);
 		find_denial(c);
 	}
 	return 0;
@@ -305,12 +325,14 @@ static int check_same(const struct collecting *c, struct err *err)
 	if (procid_same(c->pid_fd, &c->id, err) < 0 || stat_read(c->pid_fd, &stat, err) < 0)
 		return err_set(err, ERR_GONE, "process %d ended while it was read: nothing is reported", c->id.pid);
 	if (stat.start_stack != c->start_stack)
-		return err_set(err, ERR_GONE, "process %d executed another program while it was read: try again", c->id.pid);
+		return err_set(err, ERR_GONE, "process %d executed another program while it was read: try again",
+			       c->id.pid);
 	return 0;
 }
 
 /* What is only looked for may be missing; what the user named may not. */
-static int check_given(const struct collecting *c, const char *option, const char *given, const char *name, struct err *err)
+static int check_given(const struct collecting *c, const char *option, const char *given, const char *name,
+		       struct err *err)
 {
 	const struct evidence_item *item = given ? evidence_find(c->evidence, name) : NULL;
 	if (!item || item->err.kind == ERR_NONE)
@@ -354,7 +376,11 @@ static int read_target(struct collecting *c, struct err *err)
 
 int collect_run(const struct collect_options *options, struct evidence *ret_evidence, struct err *err)
 {
-	struct collecting c = { .options = options, .evidence = ret_evidence, .pid_fd = -1, .root_fd = -1, .maps = { .cap = LIMIT_SMAPS } };
+	struct collecting c = { .options = options,
+				.evidence = ret_evidence,
+				.pid_fd = -1,
+				.root_fd = -1,
+				.maps = { .cap = LIMIT_SMAPS } };
 	int rc = read_target(&c, err);
 	buf_done(&c.maps);
 	auto_closep(&c.pid_fd);

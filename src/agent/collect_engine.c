@@ -57,7 +57,10 @@ static void fetch_metrics(struct collecting *c, const char *url, bool discovered
 	struct http_meta meta;
 	auto_metrics_reducer struct metrics_reducer reducer;
 	metrics_reducer_start(&reducer, out);
-	struct http_request request = { .url = url, .discovered = discovered, .want = HTTP_WANT_METRICS, .timeout_ms = c->options->http_timeout_ms };
+	struct http_request request = { .url = url,
+					.discovered = discovered,
+					.want = HTTP_WANT_METRICS,
+					.timeout_ms = c->options->http_timeout_ms };
 	int rc = http_get_to(&request, metrics_sink, &reducer, &meta, &err);
 	if (rc == 0)
 		rc = metrics_reducer_end(&reducer, &err);
@@ -68,7 +71,8 @@ static void fetch_metrics(struct collecting *c, const char *url, bool discovered
 typedef int reduce_fn(struct str text, struct buf *out, struct err *err);
 
 /* True: the endpoint answers, if not always well, and may be asked for more. One that hangs costs one deadline, not one a question. */
-static bool fetch_json(struct collecting *c, const char *base, const char *path, bool discovered, const char *name, reduce_fn *reduce)
+static bool fetch_json(struct collecting *c, const char *base, const char *path, bool discovered, const char *name,
+		       reduce_fn *reduce)
 {
 	char url[512];
 	struct err err = { 0 };
@@ -78,9 +82,12 @@ static bool fetch_json(struct collecting *c, const char *base, const char *path,
 	while (len && base[len - 1] == '/')
 		len--;
 	int written = snprintf(url, sizeof url, "%.*s%s", (int)len, base, path);
-	struct http_request request = { .url = url, .discovered = discovered, .want = HTTP_WANT_JSON, .timeout_ms = c->options->http_timeout_ms };
-	int rc = written < 0 || (size_t)written >= sizeof url ? err_set(&err, ERR_USAGE, "URL longer than %zu bytes", sizeof url)
-	                                                      : http_get(&request, &body, &meta, &err);
+	struct http_request request = {
+		.url = url, .discovered = discovered, .want = HTTP_WANT_JSON, .timeout_ms = c->options->http_timeout_ms
+	};
+	int rc = written < 0 || (size_t)written >= sizeof url
+			 ? err_set(&err, ERR_USAGE, "URL longer than %zu bytes", sizeof url)
+			 : http_get(&request, &body, &meta, &err);
 	struct buf *out = evidence_new(c->evidence, name, LIMIT_HTTP_BODY);
 	if (rc == 0 && out)
 		rc = reduce(buf_str(&body), out, &err);
@@ -112,7 +119,8 @@ static void fetch_flink_rest(struct collecting *c)
 	metricmap_tm_id(evidence_text(c->evidence, "http/metrics.0"), tm_id);
 	struct flinkrest_self self = { .tm_id = str_of(tm_id) };
 	struct err err = { 0 };
-	if (flinkrest_find(evidence_text(c->evidence, "http/flink_taskmanagers"), &self, id, &err) < 0 || !flinkrest_path(id, path, sizeof path))
+	if (flinkrest_find(evidence_text(c->evidence, "http/flink_taskmanagers"), &self, id, &err) < 0 ||
+	    !flinkrest_path(id, path, sizeof path))
 		evidence_fail(c->evidence, "http/flink_taskmanager", &err);
 	else
 		(void)fetch_json(c, base, path, false, "http/flink_taskmanager", flinkrest_reduce);
@@ -121,7 +129,8 @@ static void fetch_flink_rest(struct collecting *c)
 static int read_conf(struct collecting *c, const char *path, bool own_file, struct err *err)
 {
 	auto_buf struct buf raw = { .cap = LIMIT_CONFIG_FILE };
-	int rc = own_file ? file_read_at(AT_FDCWD, path, LIMIT_CONFIG_FILE, &raw, err) : file_read_under(c->root_fd, path, LIMIT_CONFIG_FILE, NULL, &raw, err);
+	int rc = own_file ? file_read_at(AT_FDCWD, path, LIMIT_CONFIG_FILE, &raw, err)
+			  : file_read_under(c->root_fd, path, LIMIT_CONFIG_FILE, NULL, &raw, err);
 	if (rc < 0)
 		return rc;
 	const char *slash = strrchr(path, '/');
@@ -146,7 +155,8 @@ static void collect_conf(struct collecting *c, const struct detection *detection
 			return;
 		char path[256];
 		bool legacy_first = detection->version[0] == '1';
-		(void)snprintf(path, sizeof path, "%s/%s", detection->conf_dir, legacy_first ? "flink-conf.yaml" : "config.yaml");
+		(void)snprintf(path, sizeof path, "%s/%s", detection->conf_dir,
+			       legacy_first ? "flink-conf.yaml" : "config.yaml");
 		rc = read_conf(c, path, false, &err);
 		if (rc < 0 && err.kind == ERR_GONE && legacy_first) {
 			(void)snprintf(path, sizeof path, "%s/config.yaml", detection->conf_dir);
@@ -183,7 +193,8 @@ static void collect_state_dirs(struct collecting *c)
 	struct err err = { 0 };
 	auto_close int fd = -1;
 	struct buf *out = evidence_new(c->evidence, "proc/state_dirs", LIMIT_PROC_FILE);
-	if (out && (dir_open_at(c->pid_fd, "fd", &fd, &err) < 0 || dir_list(fd, LIMIT_PROCS, one_descriptor, c, &err) < 0))
+	if (out &&
+	    (dir_open_at(c->pid_fd, "fd", &fd, &err) < 0 || dir_list(fd, LIMIT_PROCS, one_descriptor, c, &err) < 0))
 		evidence_fail(c->evidence, "proc/state_dirs", &err);
 }
 
@@ -204,7 +215,8 @@ static void collect_metrics(struct collecting *c, const struct detection *detect
 	if (c->options->n_metrics_urls)
 		return;
 	if (detection->n_endpoints == 0) {
-		evidence_fail_set(c->evidence, "http/metrics", ERR_UNSUPPORTED, detection->no_endpoint[0] ? detection->no_endpoint : "no metrics endpoint found");
+		evidence_fail_set(c->evidence, "http/metrics", ERR_UNSUPPORTED,
+				  detection->no_endpoint[0] ? detection->no_endpoint : "no metrics endpoint found");
 		return;
 	}
 	for (size_t i = 0; i < detection->n_endpoints; i++) {
@@ -227,7 +239,8 @@ void collect_engine(struct collecting *c)
 	vma_set_done(&maps);
 	struct str cmdline = evidence_text(c->evidence, "proc/cmdline");
 	detect_engine(cmdline, buf_str(&mapped), NULL, &detection);
-	if (detection.kind == ENGINE_FLINK_TASKMANAGER || detection.kind == ENGINE_FLINK_JOBMANAGER || c->options->flink_conf)
+	if (detection.kind == ENGINE_FLINK_TASKMANAGER || detection.kind == ENGINE_FLINK_JOBMANAGER ||
+	    c->options->flink_conf)
 		collect_conf(c, &detection);
 	auto_flinkconf struct flinkconf conf = { 0 };
 	struct str text = evidence_text(c->evidence, "conf/flink"), conf_name = STR("config.yaml");

@@ -101,8 +101,9 @@ void collect_jvm(struct collecting *c)
 	ask(c, &flags, wanted);
 	struct vmversion version;
 	struct err ignored;
-	bool new_enough = vmversion_parse(evidence_text(c->evidence, answer_kinds[ANSWER_VERSION].evidence), &version, &ignored) == 0 &&
-	                  version.major >= answer_kinds[ANSWER_MALLOC_INFO].jdk_min;
+	bool new_enough = vmversion_parse(evidence_text(c->evidence, answer_kinds[ANSWER_VERSION].evidence), &version,
+					  &ignored) == 0 &&
+			  version.major >= answer_kinds[ANSWER_MALLOC_INFO].jdk_min;
 	if (new_enough)
 		ask(c, &flags, 1u << ANSWER_MALLOC_INFO);
 }

@@ -10,14 +10,14 @@
 struct collecting {
 	const struct collect_options *options;
 	struct evidence *evidence;
-	int pid_fd, root_fd;       /* root_fd -1: the target's root may not be read */
+	int pid_fd, root_fd; /* root_fd -1: the target's root may not be read */
 	struct process_id id;
-	uint64_t start_stack;      /* of the program it runs: kernel/stat.h */
+	uint64_t start_stack; /* of the program it runs: kernel/stat.h */
 	struct process_status status;
-	uint64_t age_ms;           /* of the process */
-	struct buf maps;           /* /proc/<pid>/maps: what is mapped, before the costly reads */
+	uint64_t age_ms; /* of the process */
+	struct buf maps; /* /proc/<pid>/maps: what is mapped, before the costly reads */
 	bool is_jvm;
-	char denied[200];          /* why the kernel does not let us look into it; "" where it does */
+	char denied[200]; /* why the kernel does not let us look into it; "" where it does */
 };
 
 void collect_cgroup(struct collecting *c);

@@ -20,7 +20,8 @@ static bool look(int proc_fd, int pid, struct detection *ret_detection)
 	auto_buf struct buf cmdline = { .cap = 2 * LIMIT_PROC_FILE };
 	auto_buf struct buf maps = { .cap = LIMIT_SMAPS };
 	auto_buf struct buf mapped = { .cap = LIMIT_PROC_FILE };
-	if (proc_open(proc_fd, pid, &pid_fd, &ignored) < 0 || file_read_at(pid_fd, "cmdline", LIMIT_PROC_FILE, &raw, &ignored) < 0 || raw.len == 0)
+	if (proc_open(proc_fd, pid, &pid_fd, &ignored) < 0 ||
+	    file_read_at(pid_fd, "cmdline", LIMIT_PROC_FILE, &raw, &ignored) < 0 || raw.len == 0)
 		return false;
 	struct str program = buf_str(&raw);
 	program.len = str_index(program, '\0');
@@ -67,9 +68,12 @@ int target_find(int *ret_pid, struct buf *list, struct err *err)
 	if (n_engines > 1)
 		return err_set(err, ERR_USAGE, "%d JVMs run an engine here: choose one with --pid", n_engines);
 	if (n_engines == 0 && n_jvms > 0)
-		return err_set(err, ERR_USAGE, "none of the %d JVMs here runs Flink or Kafka Streams: choose one with --pid", n_jvms);
+		return err_set(err, ERR_USAGE,
+			       "none of the %d JVMs here runs Flink or Kafka Streams: choose one with --pid", n_jvms);
 	if (n_engines == 0)
-		return err_set(err, ERR_USAGE, "no JVM is visible here: give --pid, and run where its processes are seen (shareProcessNamespace)");
+		return err_set(
+			err, ERR_USAGE,
+			"no JVM is visible here: give --pid, and run where its processes are seen (shareProcessNamespace)");
 	*ret_pid = found;
 	return 0;
 }

@@ -19,23 +19,23 @@ static inline void auto_freep(void *pointer)
 }
 
 #define auto_(function) __attribute__((cleanup(function)))
-#define auto_close auto_(auto_closep)
-#define auto_free auto_(auto_freep)
+#define auto_close      auto_(auto_closep)
+#define auto_free       auto_(auto_freep)
 
-#define TAKE_PTR(pointer)                        \
-	({                                       \
+#define TAKE_PTR(pointer)                                \
+	({                                               \
 		__typeof__(pointer) *slot_ = &(pointer); \
 		__typeof__(pointer) taken_ = *slot_;     \
-		*slot_ = NULL;                   \
-		taken_;                          \
+		*slot_ = NULL;                           \
+		taken_;                                  \
 	})
 
-#define TAKE_FD(fd)              \
-	({                       \
+#define TAKE_FD(fd)                  \
+	({                           \
 		int *slot_ = &(fd);  \
 		int taken_ = *slot_; \
-		*slot_ = -1;     \
-		taken_;          \
+		*slot_ = -1;         \
+		taken_;              \
 	})
 
 #endif

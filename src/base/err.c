@@ -7,15 +7,29 @@
 #include <string.h>
 
 const char *const err_kind_names[ERR_KIND_COUNT] = {
-	[ERR_NONE] = "none",           [ERR_GONE] = "gone",     [ERR_DENIED] = "denied", [ERR_UNSUPPORTED] = "unsupported",
-	[ERR_MALFORMED] = "malformed", [ERR_TIMEOUT] = "timeout", [ERR_LIMIT] = "limit", [ERR_USAGE] = "usage",
-	[ERR_IO] = "io",               [ERR_NOMEM] = "nomem",
+	[ERR_NONE] = "none",
+	[ERR_GONE] = "gone",
+	[ERR_DENIED] = "denied",
+	[ERR_UNSUPPORTED] = "unsupported",
+	[ERR_MALFORMED] = "malformed",
+	[ERR_TIMEOUT] = "timeout",
+	[ERR_LIMIT] = "limit",
+	[ERR_USAGE] = "usage",
+	[ERR_IO] = "io",
+	[ERR_NOMEM] = "nomem",
 };
 
 static const int kind_errno[ERR_KIND_COUNT] = {
-	[ERR_NONE] = EINVAL,       [ERR_GONE] = ESRCH,        [ERR_DENIED] = EACCES, [ERR_UNSUPPORTED] = EOPNOTSUPP,
-	[ERR_MALFORMED] = EBADMSG, [ERR_TIMEOUT] = ETIMEDOUT, [ERR_LIMIT] = EFBIG,   [ERR_USAGE] = EINVAL,
-	[ERR_IO] = EIO,            [ERR_NOMEM] = ENOMEM,
+	[ERR_NONE] = EINVAL,
+	[ERR_GONE] = ESRCH,
+	[ERR_DENIED] = EACCES,
+	[ERR_UNSUPPORTED] = EOPNOTSUPP,
+	[ERR_MALFORMED] = EBADMSG,
+	[ERR_TIMEOUT] = ETIMEDOUT,
+	[ERR_LIMIT] = EFBIG,
+	[ERR_USAGE] = EINVAL,
+	[ERR_IO] = EIO,
+	[ERR_NOMEM] = ENOMEM,
 };
 
 static enum err_kind kind_of_errno(int errnum)

@@ -19,9 +19,9 @@ enum err_kind {
 	ERR_UNSUPPORTED, /* this kernel, JVM or configuration does not have it */
 	ERR_MALFORMED,   /* bytes that are not what they should be */
 	ERR_TIMEOUT,
-	ERR_LIMIT,       /* larger than the cap in limits.h */
-	ERR_USAGE,       /* what the user gave is wrong */
-	ERR_IO,          /* any other failure of the system */
+	ERR_LIMIT, /* larger than the cap in limits.h */
+	ERR_USAGE, /* what the user gave is wrong */
+	ERR_IO,    /* any other failure of the system */
 	ERR_NOMEM,
 	ERR_KIND_COUNT,
 };

@@ -10,9 +10,9 @@ struct unit {
 };
 
 static const struct unit own_units[] = {
-	{ "", 0 },   { "b", 0 },   { "k", 10 },  { "kb", 10 },  { "ki", 10 }, { "kib", 10 }, { "m", 20 },  { "mb", 20 },
-	{ "mi", 20 }, { "mib", 20 }, { "g", 30 },  { "gb", 30 },  { "gi", 30 }, { "gib", 30 }, { "t", 40 },  { "tb", 40 },
-	{ "ti", 40 }, { "tib", 40 }, { NULL, 0 },
+	{ "", 0 },    { "b", 0 },   { "k", 10 },   { "kb", 10 },  { "ki", 10 }, { "kib", 10 }, { "m", 20 },
+	{ "mb", 20 }, { "mi", 20 }, { "mib", 20 }, { "g", 30 },   { "gb", 30 }, { "gi", 30 },  { "gib", 30 },
+	{ "t", 40 },  { "tb", 40 }, { "ti", 40 },  { "tib", 40 }, { NULL, 0 },
 };
 
 static const struct unit jvm_units[] = {
@@ -20,8 +20,8 @@ static const struct unit jvm_units[] = {
 };
 
 static const struct unit flink_units[] = {
-	{ "", 0 },  { "b", 0 },   { "bytes", 0 },      { "k", 10 }, { "kb", 10 },  { "kibibytes", 10 },
-	{ "m", 20 }, { "mb", 20 }, { "mebibytes", 20 }, { "g", 30 }, { "gb", 30 },  { "gibibytes", 30 },
+	{ "", 0 },   { "b", 0 },   { "bytes", 0 },      { "k", 10 }, { "kb", 10 }, { "kibibytes", 10 },
+	{ "m", 20 }, { "mb", 20 }, { "mebibytes", 20 }, { "g", 30 }, { "gb", 30 }, { "gibibytes", 30 },
 	{ "t", 40 }, { "tb", 40 }, { "tebibytes", 40 }, { NULL, 0 },
 };
 
@@ -49,7 +49,8 @@ int units_parse(struct str text, uint64_t *ret_bytes, struct err *err)
 		return 0;
 	char shown[40];
 	str_copy(shown, sizeof shown, text);
-	return err_set(err, ERR_USAGE, "'%s' is no size: write digits and a unit, such as 1728m, 4Gi or 1073741824", shown);
+	return err_set(err, ERR_USAGE, "'%s' is no size: write digits and a unit, such as 1728m, 4Gi or 1073741824",
+		       shown);
 }
 
 bool units_parse_jvm(struct str text, uint64_t *ret_bytes)

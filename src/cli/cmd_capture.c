@@ -31,7 +31,8 @@ int cmd_capture(int argc, char **argv)
 	struct evidence *evidence = NULL;
 	int rc = options_parse(argc, argv, COMMAND_CAPTURE, &options, &err);
 	if (rc == 0 && options.help) {
-		(void)printf("usage: bankfull capture -o DIR [OPTION]...\nWrites all that a report would read, redacted, as plain text: bankfull report --capture DIR\n\n");
+		(void)printf(
+			"usage: bankfull capture -o DIR [OPTION]...\nWrites all that a report would read, redacted, as plain text: bankfull report --capture DIR\n\n");
 		options_help(COMMAND_CAPTURE);
 		(void)printf("\nexit status: 0 written, 2 usage, 3 could not read or write\n");
 		options_done(&options);

@@ -46,18 +46,21 @@ static bool use_color(const struct options *options)
 }
 
 /* From evidence to bytes; nothing is printed before all of it is there. */
-static int render(const struct options *options, const struct evidence *evidence, struct buf *out, int *ret_status, struct err *err)
+static int render(const struct options *options, const struct evidence *evidence, struct buf *out, int *ret_status,
+		  struct err *err)
 {
 	struct snapshot *snapshot = NULL;
 	struct ledger *ledger = malloc(sizeof *ledger);
 	struct verdict *verdict = malloc(sizeof *verdict);
-	int rc = ledger && verdict ? build_run(evidence, &snapshot, err) : err_set(err, ERR_NOMEM, "no memory for a report");
+	int rc = ledger && verdict ? build_run(evidence, &snapshot, err)
+				   : err_set(err, ERR_NOMEM, "no memory for a report");
 	if (rc == 0) {
 		recon_run(snapshot, ledger);
 		struct rule_input input = { snapshot, ledger, &thresholds_default };
 		rules_run(&input, verdict);
-		rc = options->format == FORMAT_JSON ? report_json(snapshot, ledger, verdict, out, err)
-		                                    : report_table(snapshot, ledger, verdict, use_color(options), out, err);
+		rc = options->format == FORMAT_JSON
+			     ? report_json(snapshot, ledger, verdict, out, err)
+			     : report_table(snapshot, ledger, verdict, use_color(options), out, err);
 		bool grave = verdict->n_findings && verdict->findings[0].severity >= SEVERITY_WARNING;
 		*ret_status = grave ? EXIT_FINDING : EXIT_OK;
 		if (rc == 0 && snapshot->access == ACCESS_NONE)
@@ -79,9 +82,11 @@ int cmd_report(int argc, char **argv)
 		return command_error(argv[0], &err);
 	}
 	if (options.help) {
-		(void)printf("usage: bankfull report [OPTION]...\nOne reading of one JVM and its container: who owns the memory.\n\n");
+		(void)printf(
+			"usage: bankfull report [OPTION]...\nOne reading of one JVM and its container: who owns the memory.\n\n");
 		options_help(COMMAND_REPORT);
-		(void)printf("\nexit status: 0 nothing at warning or above, 1 something is, 2 usage, 3 could not read\n");
+		(void)printf(
+			"\nexit status: 0 nothing at warning or above, 1 something is, 2 usage, 3 could not read\n");
 		options_done(&options);
 		return EXIT_OK;
 	}

@@ -57,7 +57,8 @@ static int run(int argc, char **argv)
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return commands[i].run(argc - 1, argv + 1);
 	char shown[64];
-	(void)fprintf(stderr, "bankfull: no command '%s': see bankfull --help\n", esc_copy(shown, sizeof shown, str_of(argv[1])));
+	(void)fprintf(stderr, "bankfull: no command '%s': see bankfull --help\n",
+		      esc_copy(shown, sizeof shown, str_of(argv[1])));
 	return EXIT_USAGE;
 }
 

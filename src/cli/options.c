@@ -11,7 +11,17 @@
 #include "net/http.h"
 #include "sys/file.h"
 
-enum option_kind { OPTION_SWITCH, OPTION_TEXT, OPTION_SIZE, OPTION_PID, OPTION_URL, OPTION_URLS, OPTION_FORMAT, OPTION_COLOR, OPTION_MS };
+enum option_kind {
+	OPTION_SWITCH,
+	OPTION_TEXT,
+	OPTION_SIZE,
+	OPTION_PID,
+	OPTION_URL,
+	OPTION_URLS,
+	OPTION_FORMAT,
+	OPTION_COLOR,
+	OPTION_MS
+};
 
 struct option_info {
 	const char *name, *argument, *help;
@@ -21,31 +31,46 @@ struct option_info {
 	bool in_config; /* may stand in --config FILE */
 };
 
-#define BOTH (COMMAND_REPORT | COMMAND_CAPTURE)
+#define BOTH      (COMMAND_REPORT | COMMAND_CAPTURE)
 #define AT(field) offsetof(struct options, field)
 
 static const struct option_info table[] = {
-	{ "pid", "N", "the JVM to look at; without it, the one JVM here that runs Flink or Kafka Streams", BOTH, OPTION_PID, AT(collect.pid), false },
-	{ "capture", "DIR", "report on what `bankfull capture` wrote, instead of a live process", COMMAND_REPORT, OPTION_TEXT, AT(capture), false },
-	{ "output", "DIR", "where to write the capture: a directory that does not exist (also -o DIR)", COMMAND_CAPTURE, OPTION_TEXT, AT(output), false },
-	{ "limit", "SIZE", "the container's memory limit, where its cgroup cannot be read (1728m, 4Gi, bytes)", BOTH, OPTION_SIZE, AT(collect.limit), true },
-	{ "pod-limit", "SIZE", "the pod's memory limit, if it has one of its own", BOTH, OPTION_SIZE, AT(collect.pod_limit), true },
-	{ "cgroup", "DIR", "the container's cgroup v2 directory; without it, found through the process", BOTH, OPTION_TEXT, AT(collect.cgroup_directory), true },
-	{ "metrics", "URL", "a metrics page (Prometheus text, or Jolokia if the path has /jolokia); may be repeated", BOTH, OPTION_URLS, AT(collect), true },
-	{ "flink-rest", "URL", "Flink's REST endpoint, such as http://jobmanager:8081", BOTH, OPTION_URL, AT(collect.flink_rest), true },
-	{ "flink-conf", "FILE", "Flink's config.yaml or flink-conf.yaml; without it, the target's own if readable", BOTH, OPTION_TEXT, AT(collect.flink_conf), true },
-	{ "no-attach", NULL, "do not ask the JVM by the attach protocol", BOTH, OPTION_SWITCH, AT(collect.no_attach), true },
+	{ "pid", "N", "the JVM to look at; without it, the one JVM here that runs Flink or Kafka Streams", BOTH,
+	  OPTION_PID, AT(collect.pid), false },
+	{ "capture", "DIR", "report on what `bankfull capture` wrote, instead of a live process", COMMAND_REPORT,
+	  OPTION_TEXT, AT(capture), false },
+	{ "output", "DIR", "where to write the capture: a directory that does not exist (also -o DIR)", COMMAND_CAPTURE,
+	  OPTION_TEXT, AT(output), false },
+	{ "limit", "SIZE", "the container's memory limit, where its cgroup cannot be read (1728m, 4Gi, bytes)", BOTH,
+	  OPTION_SIZE, AT(collect.limit), true },
+	{ "pod-limit", "SIZE", "the pod's memory limit, if it has one of its own", BOTH, OPTION_SIZE,
+	  AT(collect.pod_limit), true },
+	{ "cgroup", "DIR", "the container's cgroup v2 directory; without it, found through the process", BOTH,
+	  OPTION_TEXT, AT(collect.cgroup_directory), true },
+	{ "metrics", "URL", "a metrics page (Prometheus text, or Jolokia if the path has /jolokia); may be repeated",
+	  BOTH, OPTION_URLS, AT(collect), true },
+	{ "flink-rest", "URL", "Flink's REST endpoint, such as http://jobmanager:8081", BOTH, OPTION_URL,
+	  AT(collect.flink_rest), true },
+	{ "flink-conf", "FILE", "Flink's config.yaml or flink-conf.yaml; without it, the target's own if readable",
+	  BOTH, OPTION_TEXT, AT(collect.flink_conf), true },
+	{ "no-attach", NULL, "do not ask the JVM by the attach protocol", BOTH, OPTION_SWITCH, AT(collect.no_attach),
+	  true },
 	{ "no-metrics", NULL, "do not fetch any metrics page", BOTH, OPTION_SWITCH, AT(collect.no_metrics), true },
-	{ "http-timeout", "MS", "deadline of one HTTP request in milliseconds (2000)", BOTH, OPTION_MS, AT(collect.http_timeout_ms), true },
-	{ "config", "FILE", "options from a YAML file: the names above as keys; the command line wins", BOTH, OPTION_TEXT, AT(config), false },
-	{ "format", "table|json", "for people, or as in docs/report.schema.json", COMMAND_REPORT, OPTION_FORMAT, AT(format), true },
-	{ "color", "auto|always|never", "colour in the table; auto: on a terminal, unless NO_COLOR is set", COMMAND_REPORT, OPTION_COLOR, AT(color), true },
+	{ "http-timeout", "MS", "deadline of one HTTP request in milliseconds (2000)", BOTH, OPTION_MS,
+	  AT(collect.http_timeout_ms), true },
+	{ "config", "FILE", "options from a YAML file: the names above as keys; the command line wins", BOTH,
+	  OPTION_TEXT, AT(config), false },
+	{ "format", "table|json", "for people, or as in docs/report.schema.json", COMMAND_REPORT, OPTION_FORMAT,
+	  AT(format), true },
+	{ "color", "auto|always|never", "colour in the table; auto: on a terminal, unless NO_COLOR is set",
+	  COMMAND_REPORT, OPTION_COLOR, AT(color), true },
 	{ "help", NULL, "this text", BOTH, OPTION_SWITCH, AT(help), false },
 };
 
 enum { TABLE_LEN = sizeof table / sizeof table[0] };
 
-static int set_word(const struct option_info *info, const char *value, const char *const words[], int *target, struct err *err)
+static int set_word(const struct option_info *info, const char *value, const char *const words[], int *target,
+		    struct err *err)
 {
 	for (int i = 0; words[i]; i++) {
 		if (strcmp(words[i], value) != 0)
@@ -145,7 +170,8 @@ static const char *keep(struct buf *text, struct str value)
 	return buf_add(text, value) && buf_putc(text, '\0') ? at : NULL;
 }
 
-static int config_entry(struct options *options, const struct yml_entry *entry, unsigned command, bool given[TABLE_LEN], struct err *err)
+static int config_entry(struct options *options, const struct yml_entry *entry, unsigned command, bool given[TABLE_LEN],
+			struct err *err)
 {
 	struct str key = entry->key;
 	size_t bracket = str_index(key, '[');
@@ -154,15 +180,18 @@ static int config_entry(struct options *options, const struct yml_entry *entry, 
 	str_copy(shown, sizeof shown, key);
 	const struct option_info *info = find(key, COMMAND_REPORT | COMMAND_CAPTURE);
 	if (!info || !info->in_config)
-		return err_set(err, ERR_USAGE, "%s:%u: unknown key '%s': keys are the names of the options", options->config, entry->line, shown);
+		return err_set(err, ERR_USAGE, "%s:%u: unknown key '%s': keys are the names of the options",
+			       options->config, entry->line, shown);
 	if (!(info->commands & command) || given[info - table])
 		return 0;
 	if (bracket < entry->key.len && info->kind != OPTION_URLS)
-		return err_set(err, ERR_USAGE, "%s:%u: %s takes one value, not a list", options->config, entry->line, shown);
+		return err_set(err, ERR_USAGE, "%s:%u: %s takes one value, not a list", options->config, entry->line,
+			       shown);
 	if (info->kind == OPTION_SWITCH) {
 		bool on = str_eq(entry->value, STR("true"));
 		if (!on && !str_eq(entry->value, STR("false")))
-			return err_set(err, ERR_USAGE, "%s:%u: %s is true or false", options->config, entry->line, shown);
+			return err_set(err, ERR_USAGE, "%s:%u: %s is true or false", options->config, entry->line,
+				       shown);
 		*(bool *)((char *)options + info->offset) = on;
 		return 0;
 	}
@@ -209,11 +238,13 @@ int options_parse(int argc, char **argv, unsigned command, struct options *ret_o
 		if (str_eq(name, STR("-h")))
 			name = STR("--help");
 		if (!str_take(&name, STR("--")) || name.len == 0)
-			return err_set(err, ERR_USAGE, "'%.60s' is no option: see bankfull %s --help", argv[i], argv[0]);
+			return err_set(err, ERR_USAGE, "'%.60s' is no option: see bankfull %s --help", argv[i],
+				       argv[0]);
 		size_t equals = str_index(name, '=');
 		const struct option_info *info = find((struct str){ name.ptr, equals }, command);
 		if (!info)
-			return err_set(err, ERR_USAGE, "no option --%.*s: see bankfull %s --help", (int)(equals > 40 ? 40 : equals), name.ptr, argv[0]);
+			return err_set(err, ERR_USAGE, "no option --%.*s: see bankfull %s --help",
+				       (int)(equals > 40 ? 40 : equals), name.ptr, argv[0]);
 		const char *value = NULL;
 		if (equals < name.len)
 			value = name.ptr + equals + 1;

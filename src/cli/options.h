@@ -12,8 +12,8 @@ enum output_format { FORMAT_TABLE = 0, FORMAT_JSON };
 
 struct options {
 	struct collect_options collect;
-	const char *capture;  /* directory to replay */
-	const char *output;   /* directory to write */
+	const char *capture; /* directory to replay */
+	const char *output;  /* directory to write */
 	const char *config;
 	enum output_format format;
 	enum { COLOR_AUTO = 0, COLOR_ALWAYS, COLOR_NEVER } color;
@@ -24,7 +24,8 @@ struct options {
 enum { COMMAND_REPORT = 1 << 0, COMMAND_CAPTURE = 1 << 1 };
 
 /* argv[0] is the command's name. USAGE with what is wrong. `command`: which options it takes. */
-int options_parse(int argc, char **argv, unsigned command, struct options *ret_options, struct err *err) __attribute__((warn_unused_result));
+int options_parse(int argc, char **argv, unsigned command, struct options *ret_options, struct err *err)
+	__attribute__((warn_unused_result));
 void options_done(struct options *options);
 
 /* The help text of one command. */

@@ -8,11 +8,11 @@
 #include "base/err.h"
 
 /* As docs/report.schema.json says: one document, unknown numbers null. */
-int report_json(const struct snapshot *snapshot, const struct ledger *ledger, const struct verdict *verdict, struct buf *out, struct err *err)
-	__attribute__((warn_unused_result));
+int report_json(const struct snapshot *snapshot, const struct ledger *ledger, const struct verdict *verdict,
+		struct buf *out, struct err *err) __attribute__((warn_unused_result));
 
 /* For people: at most 100 columns. */
-int report_table(const struct snapshot *snapshot, const struct ledger *ledger, const struct verdict *verdict, bool color, struct buf *out, struct err *err)
-	__attribute__((warn_unused_result));
+int report_table(const struct snapshot *snapshot, const struct ledger *ledger, const struct verdict *verdict,
+		 bool color, struct buf *out, struct err *err) __attribute__((warn_unused_result));
 
 #endif

@@ -59,7 +59,8 @@ static void put_target(struct js_out *out, const struct snapshot *s)
 		js_out_u64(out, s->malloc_arena_max.n);
 	else
 		js_out_null(out);
-	put_text(out, "state_backend", s->engine.backend == BACKEND_UNKNOWN ? NULL : state_backend_names[s->engine.backend]);
+	put_text(out, "state_backend",
+		 s->engine.backend == BACKEND_UNKNOWN ? NULL : state_backend_names[s->engine.backend]);
 	put_text(out, "kernel", s->kernel);
 	js_out_object_end(out);
 }
@@ -178,7 +179,8 @@ static void put_figures(struct js_out *out, const struct ledger *ledger)
 	put_signed(out, "pool_minus_claims_bytes", ledger->pool_minus_claims_bytes);
 	put_qty(out, "floor_bytes", ledger->floor_bytes);
 	put_signed(out, "freeboard_bytes", ledger->freeboard_bytes);
-	put_text(out, "freeboard_level", ledger->freeboard_level == FREEBOARD_UNREAD ? NULL : freeboard_level_names[ledger->freeboard_level]);
+	put_text(out, "freeboard_level",
+		 ledger->freeboard_level == FREEBOARD_UNREAD ? NULL : freeboard_level_names[ledger->freeboard_level]);
 	put_signed(out, "throttle_room_bytes", ledger->throttle_room_bytes);
 	put_qty(out, "swap_room_bytes", ledger->swap_room_bytes);
 	put_qty(out, "expected_demand_bytes", ledger->expected.bytes);
@@ -259,7 +261,9 @@ static void put_access(struct js_out *out, const struct snapshot *s)
 	for (size_t i = 0; i < s->n_gaps; i++) {
 		js_out_object(out);
 		put_text(out, "what", s->gaps[i].what);
-		put_text(out, "kind", s->gaps[i].kind >= 0 && s->gaps[i].kind < ERR_KIND_COUNT ? err_kind_names[s->gaps[i].kind] : NULL);
+		put_text(out, "kind",
+			 s->gaps[i].kind >= 0 && s->gaps[i].kind < ERR_KIND_COUNT ? err_kind_names[s->gaps[i].kind]
+										  : NULL);
 		put_text(out, "reason", s->gaps[i].reason);
 		js_out_object_end(out);
 	}
@@ -267,7 +271,8 @@ static void put_access(struct js_out *out, const struct snapshot *s)
 	js_out_object_end(out);
 }
 
-int report_json(const struct snapshot *snapshot, const struct ledger *ledger, const struct verdict *verdict, struct buf *buf, struct err *err)
+int report_json(const struct snapshot *snapshot, const struct ledger *ledger, const struct verdict *verdict,
+		struct buf *buf, struct err *err)
 {
 	static const char *const limit_states[] = { "unread", "none", "set" };
 	struct js_out out;

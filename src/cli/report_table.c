@@ -88,8 +88,9 @@ static const char *size_or(char dest[UNITS_TEXT_CAP], struct qty qty, const char
 static void head(struct paint *p, const struct snapshot *s)
 {
 	char line[512], shown[512];
-	(void)snprintf(line, sizeof line, "pid %d  %s%s%s  JDK %s  %s  %s", s->process.pid, engine_names[s->engine.kind], s->engine.version[0] ? " " : "",
-	               s->engine.version, s->jdk[0] ? s->jdk : "unread", jvm_gc_names[s->gc], allocator_names[s->allocator]);
+	(void)snprintf(line, sizeof line, "pid %d  %s%s%s  JDK %s  %s  %s", s->process.pid,
+		       engine_names[s->engine.kind], s->engine.version[0] ? " " : "", s->engine.version,
+		       s->jdk[0] ? s->jdk : "unread", jvm_gc_names[s->gc], allocator_names[s->allocator]);
 	tone(p, TONE_BOLD);
 	wrapped(p, 2, 0, esc_copy(shown, sizeof shown, str_of(line)));
 	tone(p, TONE_PLAIN);
@@ -100,25 +101,31 @@ static void head(struct paint *p, const struct snapshot *s)
 static void room(struct paint *p, const struct snapshot *s, const struct ledger *l)
 {
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], c[UNITS_TEXT_CAP], d[UNITS_TEXT_CAP];
-	const char *limit = l->limit.kind == LIMIT_SET ? units_format(a, l->limit.bytes) : l->limit.kind == LIMIT_NONE ? "none" : "unread";
-	(void)buf_printf(p->out, "\nlimit %s%s   charged %s   floor %s   ", limit, l->limit_told ? " (told)" : "", size_or(b, l->charge_bytes, "unread"),
-	                 size_or(c, l->floor_bytes, "unread"));
+	const char *limit = l->limit.kind == LIMIT_SET    ? units_format(a, l->limit.bytes)
+			    : l->limit.kind == LIMIT_NONE ? "none"
+							  : "unread";
+	(void)buf_printf(p->out, "\nlimit %s%s   charged %s   floor %s   ", limit, l->limit_told ? " (told)" : "",
+			 size_or(b, l->charge_bytes, "unread"), size_or(c, l->floor_bytes, "unread"));
 	if (l->freeboard_bytes.known) {
 		bool low = l->limit.kind == LIMIT_SET && l->freeboard_bytes.bytes < (int64_t)(l->limit.bytes / 10);
 		char line[96];
 		(void)snprintf(line, sizeof line, "freeboard %s%s", units_format_signed(d, l->freeboard_bytes.bytes),
-		               l->freeboard_level == FREEBOARD_PROCESSES ? " at most" : "");
+			       l->freeboard_level == FREEBOARD_PROCESSES ? " at most" : "");
 		text_in(p, low ? TONE_RED : TONE_GREEN, line);
 	} else {
 		(void)buf_puts(p->out, "freeboard unread");
 	}
 	(void)buf_printf(p->out, "\nexpected demand %s   legal demand %s%s\n", size_or(a, l->expected.bytes, "unread"),
-	                 size_or(b, l->legal.bytes, "unbounded"), l->torn ? "   (the charge moved while it was read)" : "");
+			 size_or(b, l->legal.bytes, "unbounded"),
+			 l->torn ? "   (the charge moved while it was read)" : "");
 	if (s->cgroup.high.kind != LIMIT_SET || !l->throttle_room_bytes.known)
 		return;
 	int64_t left = l->throttle_room_bytes.bytes;
-	(void)buf_printf(p->out, left < 0 ? "memory.high %s, passed by %s: it throttles\n" : "memory.high %s, throttles in %s\n",
-	                 units_format(a, s->cgroup.high.bytes), units_format(b, left < 0 ? (uint64_t)0 - (uint64_t)left : (uint64_t)left));
+	(void)buf_printf(p->out,
+			 left < 0 ? "memory.high %s, passed by %s: it throttles\n"
+				  : "memory.high %s, throttles in %s\n",
+			 units_format(a, s->cgroup.high.bytes),
+			 units_format(b, left < 0 ? (uint64_t)0 - (uint64_t)left : (uint64_t)left));
 }
 
 /* actual against budget: full at the budget, '!' past it. */
@@ -149,7 +156,8 @@ static void budgets(struct paint *p, const struct ledger *l)
 	for (size_t i = 0; i < l->n_budgets; i++) {
 		const struct ledger_budget *b = &l->budgets[i];
 		char set[UNITS_TEXT_CAP], actual[UNITS_TEXT_CAP];
-		(void)buf_printf(p->out, "%-14s %13s %13s  ", b->name, units_format(set, b->budget_bytes), size_or(actual, b->actual_bytes, "unread"));
+		(void)buf_printf(p->out, "%-14s %13s %13s  ", b->name, units_format(set, b->budget_bytes),
+				 size_or(actual, b->actual_bytes, "unread"));
 		if (qty_known(b->actual_bytes))
 			bar(p, b->actual_bytes.bytes, b->budget_bytes);
 		else
@@ -161,9 +169,12 @@ static void budgets(struct paint *p, const struct ledger *l)
 static void ledger_line(struct paint *p, const struct ledger_line *line)
 {
 	char size[UNITS_TEXT_CAP], bound[UNITS_TEXT_CAP], budget[UNITS_TEXT_CAP];
-	(void)buf_printf(p->out, "  %-*s %10s  %-8s %10s %10s  ", OWNER_WIDTH, owner_table[line->owner].name, units_format(size, line->bytes.bytes),
-	                 qty_state_names[line->bytes.state], size_or(budget, line->budget_bytes, ""),
-	                 line->bound.kind == LIMIT_SET ? units_format(bound, line->bound.bytes) : line->bound.kind == LIMIT_NONE ? "none" : "");
+	(void)buf_printf(p->out, "  %-*s %10s  %-8s %10s %10s  ", OWNER_WIDTH, owner_table[line->owner].name,
+			 units_format(size, line->bytes.bytes), qty_state_names[line->bytes.state],
+			 size_or(budget, line->budget_bytes, ""),
+			 line->bound.kind == LIMIT_SET    ? units_format(bound, line->bound.bytes)
+			 : line->bound.kind == LIMIT_NONE ? "none"
+							  : "");
 	/* The note goes on below its own column. */
 	const unsigned at = 2 + OWNER_WIDTH + 1 + 10 + 2 + 8 + 1 + 10 + 1 + 10 + 2;
 	char note[LEDGER_NOTE_CAP];
@@ -186,7 +197,8 @@ static void unread_lines(struct paint *p, const struct ledger *l, int group)
 		char line[FINDING_TEXT_CAP];
 		int used = snprintf(line, sizeof line, "%s", owner_table[first].name);
 		for (int owner = first + 1; owner < OWNER_COUNT && used < (int)sizeof line; owner++) {
-			if (!in_group(l, owner, group) || qty_known(l->lines[owner].bytes) || strcmp(l->lines[owner].note, l->lines[first].note) != 0)
+			if (!in_group(l, owner, group) || qty_known(l->lines[owner].bytes) ||
+			    strcmp(l->lines[owner].note, l->lines[first].note) != 0)
 				continue;
 			done[owner] = true;
 			used += snprintf(line + used, sizeof line - (size_t)used, ", %s", owner_table[owner].name);
@@ -214,7 +226,8 @@ static void ledger_groups(struct paint *p, const struct ledger *l)
 		if (!any)
 			continue;
 		tone(p, TONE_BOLD);
-		(void)buf_printf(p->out, "%-*s %10s", OWNER_WIDTH + 2, ledger_group_names[group], size_or(a, sum->owners_bytes, "unread"));
+		(void)buf_printf(p->out, "%-*s %10s", OWNER_WIDTH + 2, ledger_group_names[group],
+				 size_or(a, sum->owners_bytes, "unread"));
 		tone(p, TONE_PLAIN);
 		if (qty_known(sum->counter_bytes) && qty_known(sum->owners_bytes)) {
 			(void)buf_printf(p->out, "  counted %s: ", units_format(b, sum->counter_bytes.bytes));
@@ -222,17 +235,20 @@ static void ledger_groups(struct paint *p, const struct ledger *l)
 		}
 		(void)buf_putc(p->out, '\n');
 		for (int owner = 0; owner < OWNER_COUNT; owner++)
-			if (in_group(l, owner, group) && qty_known(l->lines[owner].bytes) && (l->lines[owner].bytes.bytes || l->lines[owner].claim_bytes.bytes))
+			if (in_group(l, owner, group) && qty_known(l->lines[owner].bytes) &&
+			    (l->lines[owner].bytes.bytes || l->lines[owner].claim_bytes.bytes))
 				ledger_line(p, &l->lines[owner]);
 		unread_lines(p, l, group);
 	}
 	if (!l->residual_bytes.known)
 		return;
 	char r[UNITS_TEXT_CAP], t[UNITS_TEXT_CAP], text[160] = "charge less owners";
-	(void)buf_printf(p->out, "%-*s %10s  ", OWNER_WIDTH + 2, "residual", units_format_signed(r, l->residual_bytes.bytes));
+	(void)buf_printf(p->out, "%-*s %10s  ", OWNER_WIDTH + 2, "residual",
+			 units_format_signed(r, l->residual_bytes.bytes));
 	if (l->stat_residual_bytes.known)
-		(void)snprintf(text, sizeof text, "charge less owners; the kernel's own: %s, tolerance %s", units_format_signed(r, l->stat_residual_bytes.bytes),
-		               units_format(t, l->stat_tolerance_bytes));
+		(void)snprintf(text, sizeof text, "charge less owners; the kernel's own: %s, tolerance %s",
+			       units_format_signed(r, l->stat_residual_bytes.bytes),
+			       units_format(t, l->stat_tolerance_bytes));
 	const unsigned at = OWNER_WIDTH + 2 + 1 + 10 + 2;
 	wrapped(p, at, at, text);
 }
@@ -252,7 +268,8 @@ static void setting_text(char *dest, size_t cap, const struct setting *setting)
 	uint64_t bytes;
 	char size[UNITS_TEXT_CAP];
 	if (str_u64(&value, &bytes) && (value.len == 0 || str_eq(value, STR("b"))) && bytes >= 1 << 20)
-		(void)snprintf(dest, cap, "%s = %s (%s; %s)", setting->key, setting->value, units_format(size, bytes), setting->where);
+		(void)snprintf(dest, cap, "%s = %s (%s; %s)", setting->key, setting->value, units_format(size, bytes),
+			       setting->where);
 	else
 		(void)snprintf(dest, cap, "%s = %s (%s)", setting->key, setting->value, setting->where);
 }
@@ -262,7 +279,11 @@ static void finding(struct paint *p, const struct finding *f)
 	char line[256];
 	(void)buf_putc(p->out, '\n');
 	(void)snprintf(line, sizeof line, "%s  %s", severity_names[f->severity], f->rule);
-	text_in(p, f->severity >= SEVERITY_CRITICAL ? TONE_RED : f->severity >= SEVERITY_WARNING ? TONE_YELLOW : TONE_BOLD, line);
+	text_in(p,
+		f->severity >= SEVERITY_CRITICAL  ? TONE_RED
+		: f->severity >= SEVERITY_WARNING ? TONE_YELLOW
+						  : TONE_BOLD,
+		line);
 	(void)buf_puts(p->out, ": ");
 	wrapped(p, 2, (unsigned)strlen(line) + 2, f->title);
 	list(p, "seen", f->observation, 0, 1);
@@ -282,7 +303,8 @@ static void finding(struct paint *p, const struct finding *f)
 	list(p, "missing", f->missing[0], sizeof f->missing[0], f->n_missing);
 }
 
-int report_table(const struct snapshot *snapshot, const struct ledger *ledger, const struct verdict *verdict, bool color, struct buf *out, struct err *err)
+int report_table(const struct snapshot *snapshot, const struct ledger *ledger, const struct verdict *verdict,
+		 bool color, struct buf *out, struct err *err)
 {
 	struct paint p = { out, color };
 	head(&p, snapshot);

@@ -42,7 +42,8 @@ static struct qty claim_qty(uint64_t claim)
 }
 
 /* Enter a line that takes from the pool what `claim` says, and say so when it could not get all of it. */
-static struct ledger_line *take_line(struct ledger *ledger, struct pool *pool, enum owner owner, uint64_t claim, const char *source)
+static struct ledger_line *take_line(struct ledger *ledger, struct pool *pool, enum owner owner, uint64_t claim,
+				     const char *source)
 {
 	uint64_t taken = pool_take(pool, claim);
 	struct ledger_line *line = line_put(ledger, owner, qty_of(taken, QTY_INFERRED), source);
@@ -95,9 +96,11 @@ static void label_lines(const struct snapshot *snapshot, const struct vma_split 
 {
 	bool heap_in_memfd = qty_known(snapshot->memfd_heap_bytes);
 	if (!heap_in_memfd || split->anon_bytes[CLASS_HEAP]) {
-		struct ledger_line *line = line_put(ledger, OWNER_JAVA_HEAP,
-		                                    qty_of(split->anon_bytes[CLASS_HEAP], split->exact_heap ? QTY_MEASURED : QTY_INFERRED),
-		                                    split->exact_heap ? "smaps in GC.heap_info's range" : "smaps, heap found by its shape");
+		struct ledger_line *line =
+			line_put(ledger, OWNER_JAVA_HEAP,
+				 qty_of(split->anon_bytes[CLASS_HEAP], split->exact_heap ? QTY_MEASURED : QTY_INFERRED),
+				 split->exact_heap ? "smaps in GC.heap_info's range"
+						   : "smaps, heap found by its shape");
 		if (!split->exact_heap && !split->labelled[CLASS_HEAP]) {
 			line->bytes = (struct qty){ 0 };
 			line_note(line, "heap range unread: it stands in native-other");
@@ -106,14 +109,17 @@ static void label_lines(const struct snapshot *snapshot, const struct vma_split 
 			line_note(line, "committed %llu MiB", mib(snapshot->heap.committed_bytes.bytes));
 	}
 	struct ledger_line *line = line_put(ledger, OWNER_CODE_CACHE, qty_measured(split->anon_bytes[CLASS_CODE]),
-	                                    snapshot->code.n_ranges ? "smaps in Compiler.codecache's bounds" : "smaps, executable anonymous");
+					    snapshot->code.n_ranges ? "smaps in Compiler.codecache's bounds"
+								    : "smaps, executable anonymous");
 	if (qty_known(snapshot->code.used_bytes))
 		line->claim_bytes = snapshot->code.used_bytes;
 	(void)line_put(ledger, OWNER_JVM_CDS, qty_measured(split->anon_bytes[CLASS_CDS]), "smaps of the .jsa archive");
-	line = line_put(ledger, OWNER_THREAD_STACKS, qty_measured(split->anon_bytes[CLASS_STACKS]), "smaps of stack mappings");
+	line = line_put(ledger, OWNER_THREAD_STACKS, qty_measured(split->anon_bytes[CLASS_STACKS]),
+			"smaps of stack mappings");
 	if (split->n_stacks)
 		line_note(line, "%zu stacks", split->n_stacks);
-	(void)line_put(ledger, OWNER_LIBRARY_DATA, qty_measured(split->anon_bytes[CLASS_LIBRARY]), "smaps of file mappings");
+	(void)line_put(ledger, OWNER_LIBRARY_DATA, qty_measured(split->anon_bytes[CLASS_LIBRARY]),
+		       "smaps of file mappings");
 }
 
 /* The best word on committed metaspace: NMT, then the engine's gauge, heap_info, then hsperfdata (stale until a GC). */
@@ -139,12 +145,15 @@ static struct qty metaspace_committed(const struct snapshot *snapshot, const cha
 	return (struct qty){ 0 };
 }
 
-static void jvm_lines(const struct snapshot *snapshot, const struct vma_split *split, struct ledger *ledger, struct pool *pool)
+static void jvm_lines(const struct snapshot *snapshot, const struct vma_split *split, struct ledger *ledger,
+		      struct pool *pool)
 {
 	const char *source;
 	struct qty metaspace = metaspace_committed(snapshot, &source);
 	if (split->labelled[CLASS_METASPACE]) {
-		struct ledger_line *line = line_put(ledger, OWNER_METASPACE, qty_of(split->anon_bytes[CLASS_METASPACE], QTY_DERIVED), "smaps of metaspace mappings");
+		struct ledger_line *line =
+			line_put(ledger, OWNER_METASPACE, qty_of(split->anon_bytes[CLASS_METASPACE], QTY_DERIVED),
+				 "smaps of metaspace mappings");
 		line->claim_bytes = metaspace;
 	} else if (qty_known(metaspace)) {
 		struct ledger_line *line = take_line(ledger, pool, OWNER_METASPACE, metaspace.bytes, source);
@@ -156,13 +165,17 @@ static void jvm_lines(const struct snapshot *snapshot, const struct vma_split *s
 	if (!snapshot->nmt_read) {
 		static const char no_nmt[] = "no NMT: inside native-other";
 		if (split->labelled[CLASS_GC]) {
-			struct ledger_line *line = line_put(ledger, OWNER_GC, qty_of(split->anon_bytes[CLASS_GC], QTY_INFERRED), "smaps of the collector's mappings");
+			struct ledger_line *line =
+				line_put(ledger, OWNER_GC, qty_of(split->anon_bytes[CLASS_GC], QTY_INFERRED),
+					 "smaps of the collector's mappings");
 			line_note(line, "without its malloc: no NMT");
 		} else {
 			(void)unread_line(ledger, OWNER_GC, "NMT", no_nmt);
 		}
 		if (split->anon_bytes[CLASS_JVM]) {
-			struct ledger_line *line = line_put(ledger, OWNER_JVM_OTHER, qty_of(split->anon_bytes[CLASS_JVM], QTY_DERIVED), "smaps of JVM mappings");
+			struct ledger_line *line =
+				line_put(ledger, OWNER_JVM_OTHER, qty_of(split->anon_bytes[CLASS_JVM], QTY_DERIVED),
+					 "smaps of JVM mappings");
 			line_note(line, "without its malloc: no NMT");
 		} else {
 			(void)unread_line(ledger, OWNER_JVM_OTHER, "NMT", no_nmt);
@@ -176,11 +189,15 @@ static void jvm_lines(const struct snapshot *snapshot, const struct vma_split *s
 		gc += split->anon_bytes[CLASS_GC];
 	else
 		gc += pool_take(pool, nmt.gc_mmap);
-	struct ledger_line *line = line_put(ledger, OWNER_GC, qty_of(gc, QTY_INFERRED), split->labelled[CLASS_GC] ? "smaps of its mappings + NMT malloc" : "NMT committed");
+	struct ledger_line *line =
+		line_put(ledger, OWNER_GC, qty_of(gc, QTY_INFERRED),
+			 split->labelled[CLASS_GC] ? "smaps of its mappings + NMT malloc" : "NMT committed");
 	line->claim_bytes = claim_qty(sat_add(nmt.gc_malloc, nmt.gc_mmap));
 	if (!split->labelled[CLASS_GC])
 		line_note(line, "committed, taken as resident");
-	line = line_put(ledger, OWNER_JVM_OTHER, qty_of(pool_take(pool, nmt.jvm_malloc) + split->anon_bytes[CLASS_JVM], QTY_INFERRED), "NMT malloc of the other categories");
+	line = line_put(ledger, OWNER_JVM_OTHER,
+			qty_of(pool_take(pool, nmt.jvm_malloc) + split->anon_bytes[CLASS_JVM], QTY_INFERRED),
+			"NMT malloc of the other categories");
 	line->claim_bytes = claim_qty(nmt.jvm_malloc);
 	if (before < sat_add(nmt.gc_malloc, nmt.jvm_malloc))
 		pool->overlap = true;
@@ -190,14 +207,18 @@ static void direct_line(const struct snapshot *snapshot, struct ledger *ledger, 
 {
 	struct qty direct = snapshot->engine.gauges.direct_used_bytes;
 	if (qty_known(direct)) {
-		struct ledger_line *line = take_line(ledger, pool, OWNER_DIRECT_BUFFERS, direct.bytes, "metrics: NIO direct pool");
+		struct ledger_line *line =
+			take_line(ledger, pool, OWNER_DIRECT_BUFFERS, direct.bytes, "metrics: NIO direct pool");
 		if (qty_known(snapshot->engine.gauges.network_total_bytes))
-			line_note(line, "of which network buffers %llu MiB", mib(snapshot->engine.gauges.network_total_bytes.bytes));
+			line_note(line, "of which network buffers %llu MiB",
+				  mib(snapshot->engine.gauges.network_total_bytes.bytes));
 	} else if (snapshot->nmt_read) {
-		struct ledger_line *line = take_line(ledger, pool, OWNER_DIRECT_BUFFERS, nmt_sums(&snapshot->nmt).other, "NMT Other");
+		struct ledger_line *line =
+			take_line(ledger, pool, OWNER_DIRECT_BUFFERS, nmt_sums(&snapshot->nmt).other, "NMT Other");
 		line_note(line, "Unsafe memory inside: no metrics to tell it apart");
 	} else {
-		(void)unread_line(ledger, OWNER_DIRECT_BUFFERS, "metrics", "neither metrics nor NMT: inside native-other");
+		(void)unread_line(ledger, OWNER_DIRECT_BUFFERS, "metrics",
+				  "neither metrics nor NMT: inside native-other");
 	}
 }
 
@@ -251,7 +272,8 @@ static void rocksdb_lines(const struct snapshot *snapshot, struct ledger *ledger
 		bool in_use = told || maps_rocksdb(snapshot);
 		if (!in_use)
 			return;
-		const char *why = claim->ambiguous ? "its metrics collide: see missing inputs" : "RocksDB metrics not read: inside native-other";
+		const char *why = claim->ambiguous ? "its metrics collide: see missing inputs"
+						   : "RocksDB metrics not read: inside native-other";
 		(void)unread_line(ledger, OWNER_ROCKSDB_BLOCK_CACHE, "metrics", why);
 		(void)unread_line(ledger, OWNER_ROCKSDB_MEMTABLES, "metrics", why);
 		(void)unread_line(ledger, OWNER_ROCKSDB_TABLE_READERS, "metrics", why);
@@ -259,32 +281,39 @@ static void rocksdb_lines(const struct snapshot *snapshot, struct ledger *ledger
 	}
 	/* Readers and memtables are touched when they exist; a cache's usage holds reservations, so it gives way first. */
 	if (qty_known(claim->table_readers_bytes))
-		(void)take_line(ledger, pool, OWNER_ROCKSDB_TABLE_READERS, claim->table_readers_bytes.bytes, "metrics: estimate-table-readers-mem");
+		(void)take_line(ledger, pool, OWNER_ROCKSDB_TABLE_READERS, claim->table_readers_bytes.bytes,
+				"metrics: estimate-table-readers-mem");
 	else
-		(void)unread_line(ledger, OWNER_ROCKSDB_TABLE_READERS, "metrics", "estimate-table-readers-mem not exported");
+		(void)unread_line(ledger, OWNER_ROCKSDB_TABLE_READERS, "metrics",
+				  "estimate-table-readers-mem not exported");
 	if (qty_known(claim->memtables_bytes))
-		(void)take_line(ledger, pool, OWNER_ROCKSDB_MEMTABLES, claim->memtables_bytes.bytes, "metrics: size-all-mem-tables");
+		(void)take_line(ledger, pool, OWNER_ROCKSDB_MEMTABLES, claim->memtables_bytes.bytes,
+				"metrics: size-all-mem-tables");
 	else
 		(void)unread_line(ledger, OWNER_ROCKSDB_MEMTABLES, "metrics",
-		                  claim->memtables_in_cache ? "size-all-mem-tables not exported: inside the block cache" : "size-all-mem-tables not exported");
+				  claim->memtables_in_cache ? "size-all-mem-tables not exported: inside the block cache"
+							    : "size-all-mem-tables not exported");
 	if (!qty_known(claim->cache_usage_bytes)) {
 		(void)unread_line(ledger, OWNER_ROCKSDB_BLOCK_CACHE, "metrics", "block-cache-usage not exported");
 		return;
 	}
 	const char *source;
 	uint64_t usage = claim->cache_usage_bytes.bytes, reserved = reserved_for_memtables(claim, &source);
-	struct ledger_line *line = take_line(ledger, pool, OWNER_ROCKSDB_BLOCK_CACHE, usage > reserved ? usage - reserved : 0, source);
+	struct ledger_line *line =
+		take_line(ledger, pool, OWNER_ROCKSDB_BLOCK_CACHE, usage > reserved ? usage - reserved : 0, source);
 	if (claim->n_caches.known)
-		line_note(line, "%llu cache%s%s", (unsigned long long)claim->n_caches.n, claim->n_caches.n == 1 ? "" : "s",
-		          claim->n_caches_certain ? "" : ", an estimate");
+		line_note(line, "%llu cache%s%s", (unsigned long long)claim->n_caches.n,
+			  claim->n_caches.n == 1 ? "" : "s", claim->n_caches_certain ? "" : ", an estimate");
 }
 
 static void retained_line(const struct snapshot *snapshot, struct ledger *ledger, struct pool *pool)
 {
 	if (qty_known(snapshot->malloc_info.free_bytes) && snapshot->allocator == ALLOCATOR_GLIBC)
-		(void)take_line(ledger, pool, OWNER_ALLOCATOR_RETAINED, snapshot->malloc_info.free_bytes.bytes, "malloc_info");
+		(void)take_line(ledger, pool, OWNER_ALLOCATOR_RETAINED, snapshot->malloc_info.free_bytes.bytes,
+				"malloc_info");
 	else
-		(void)unread_line(ledger, OWNER_ALLOCATOR_RETAINED, "malloc_info", "malloc_info not readable: inside native-other");
+		(void)unread_line(ledger, OWNER_ALLOCATOR_RETAINED, "malloc_info",
+				  "malloc_info not readable: inside native-other");
 }
 
 static void other_processes(const struct snapshot *snapshot, const struct vma_split *split, struct ledger *ledger)
@@ -300,7 +329,9 @@ static void other_processes(const struct snapshot *snapshot, const struct vma_sp
 		(void)line_put(ledger, OWNER_OTHER_PROCESSES, qty_measured(0), "cgroup.procs: none");
 		return;
 	}
-	struct ledger_line *line = line_put(ledger, OWNER_OTHER_PROCESSES, qty_of(all > own ? all - own : 0, QTY_DERIVED), "memory.stat anon less this process's Pss_Anon");
+	struct ledger_line *line =
+		line_put(ledger, OWNER_OTHER_PROCESSES, qty_of(all > own ? all - own : 0, QTY_DERIVED),
+			 "memory.stat anon less this process's Pss_Anon");
 	if (cg->n_procs.known) {
 		uint64_t others = cg->n_procs.n - (cg->target_is_member && cg->n_procs.n ? 1 : 0);
 		line_note(line, "%llu other process%s", (unsigned long long)others, others == 1 ? "" : "es");
@@ -317,9 +348,13 @@ static void thp_unmapped(const struct snapshot *snapshot, struct ledger *ledger)
 	struct qty mapped = qty_add(stat->anon_bytes, stat->file_bytes);
 	if (!qty_known(lru) || !qty_known(mapped))
 		return;
-	struct ledger_line *line = line_put(ledger, OWNER_THP_UNMAPPED, qty_of(lru.bytes > mapped.bytes ? lru.bytes - mapped.bytes : 0, QTY_DERIVED), "memory.stat: LRU lists less anon and file");
+	struct ledger_line *line =
+		line_put(ledger, OWNER_THP_UNMAPPED,
+			 qty_of(lru.bytes > mapped.bytes ? lru.bytes - mapped.bytes : 0, QTY_DERIVED),
+			 "memory.stat: LRU lists less anon and file");
 	if (mapped.bytes > lru.bytes && mapped.bytes - lru.bytes > recon_stat_tolerance(snapshot))
-		line_note(line, "large-folio accounting: lists %llu MiB below anon + file", mib(mapped.bytes - lru.bytes));
+		line_note(line, "large-folio accounting: lists %llu MiB below anon + file",
+			  mib(mapped.bytes - lru.bytes));
 }
 
 /* All that is claimed of the native pool. Unread when a RocksDB line is: what is not known must not pass for nothing. */
@@ -327,7 +362,8 @@ static struct qty native_claims(const struct ledger *ledger)
 {
 	struct qty claims = qty_of(0, QTY_DERIVED);
 	for (int owner = OWNER_ROCKSDB_BLOCK_CACHE; owner <= OWNER_ALLOCATOR_RETAINED; owner++)
-		if (ledger->listed[owner] && (owner != OWNER_ALLOCATOR_RETAINED || qty_known(ledger->lines[owner].claim_bytes)))
+		if (ledger->listed[owner] &&
+		    (owner != OWNER_ALLOCATOR_RETAINED || qty_known(ledger->lines[owner].claim_bytes)))
 			claims = qty_add(claims, ledger->lines[owner].claim_bytes);
 	return claims;
 }
@@ -357,7 +393,8 @@ void anon_lines(const struct snapshot *snapshot, const struct vma_split *split, 
 	ledger->native_pool_bytes = qty_of(pool.left, QTY_DERIVED);
 	rocksdb_lines(snapshot, ledger, &pool);
 	retained_line(snapshot, ledger, &pool);
-	struct ledger_line *line = line_put(ledger, OWNER_NATIVE_OTHER, qty_of(pool.left, QTY_DERIVED), "native pool less claims");
+	struct ledger_line *line =
+		line_put(ledger, OWNER_NATIVE_OTHER, qty_of(pool.left, QTY_DERIVED), "native pool less claims");
 	if (!snapshot->nmt_read)
 		line_note(line, "gc, jvm-other and whatever is marked so stand in here");
 	ledger->pool_minus_claims_bytes = signed_difference(ledger->native_pool_bytes, native_claims(ledger));

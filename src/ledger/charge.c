@@ -26,8 +26,11 @@ struct qty kernel_charged(const struct cgroup_stat *stat)
 {
 	if (qty_known(stat->kernel_bytes))
 		return stat->kernel_bytes;
-	const struct qty parts[] = { stat->kernel_stack_bytes,        stat->pagetables_bytes, stat->sec_pagetables_bytes, stat->slab_reclaimable_bytes,
-		                     stat->slab_unreclaimable_bytes, stat->percpu_bytes,     stat->vmalloc_bytes };
+	const struct qty parts[] = {
+		stat->kernel_stack_bytes,     stat->pagetables_bytes,         stat->sec_pagetables_bytes,
+		stat->slab_reclaimable_bytes, stat->slab_unreclaimable_bytes, stat->percpu_bytes,
+		stat->vmalloc_bytes
+	};
 	struct qty sum = sum_known(parts, sizeof parts / sizeof parts[0]);
 	return qty_known(sum) ? qty_of(sum.bytes, QTY_DERIVED) : sum;
 }
@@ -54,7 +57,9 @@ static void shmem_lines(const struct snapshot *snapshot, const struct vma_split 
 		left -= maps;
 	}
 	if (qty_known(counter)) {
-		struct ledger_line *line = line_put(ledger, OWNER_TMPFS, qty_of(left, snapshot->vmas_read ? QTY_DERIVED : QTY_INFERRED), "memory.stat shmem, less the above");
+		struct ledger_line *line =
+			line_put(ledger, OWNER_TMPFS, qty_of(left, snapshot->vmas_read ? QTY_DERIVED : QTY_INFERRED),
+				 "memory.stat shmem, less the above");
 		if (!snapshot->vmas_read)
 			line_note(line, "shared mappings are inside: smaps unread");
 	} else {
@@ -68,9 +73,12 @@ static void file_lines(const struct snapshot *snapshot, const struct vma_split *
 	const struct cgroup_stat *stat = &snapshot->cgroup.stat;
 	struct qty file = qty_sub(stat->file_bytes, stat->shmem_bytes);
 	if (!qty_known(file)) {
-		struct qty mapped = snapshot->vmas_read ? qty_of(split->file_pss_bytes, QTY_DERIVED) : (struct qty){ 0 };
+		struct qty mapped =
+			snapshot->vmas_read ? qty_of(split->file_pss_bytes, QTY_DERIVED) : (struct qty){ 0 };
 		struct ledger_line *line = line_put(ledger, OWNER_MAPPED_FILES, mapped, "smaps Pss of mapped files");
-		line_note(line, "%s", qty_known(mapped) ? "mapped by this process; who is charged for it only the cgroup knows" : "smaps unread");
+		line_note(line, "%s",
+			  qty_known(mapped) ? "mapped by this process; who is charged for it only the cgroup knows"
+					    : "smaps unread");
 		line = line_put(ledger, OWNER_PAGE_CACHE, (struct qty){ 0 }, from_stat);
 		line_note(line, "needs the container's cgroup");
 		return;
@@ -79,18 +87,21 @@ static void file_lines(const struct snapshot *snapshot, const struct vma_split *
 	uint64_t mapped_shmem = split->shmem_rss_bytes + split->heap_shmem_rss_bytes;
 	uint64_t mapped = qty_or(stat->file_mapped_bytes, 0);
 	mapped = mapped > mapped_shmem ? mapped - mapped_shmem : 0;
-	struct ledger_line *line = line_put(ledger, OWNER_MAPPED_FILES, (struct qty){ 0 }, "memory.stat file_mapped less mapped shmem");
+	struct ledger_line *line =
+		line_put(ledger, OWNER_MAPPED_FILES, (struct qty){ 0 }, "memory.stat file_mapped less mapped shmem");
 	uint64_t elsewhere = split->file_rss_bytes > mapped ? split->file_rss_bytes - mapped : 0;
 	if (qty_known(stat->file_mapped_bytes)) {
 		if (mapped > file.bytes)
 			mapped = file.bytes;
 		line->bytes = qty_of(mapped, QTY_DERIVED);
 		if (elsewhere >= 1 << 20)
-			line_note(line, "%llu MiB more mapped, charged elsewhere", (unsigned long long)(elsewhere >> 20));
+			line_note(line, "%llu MiB more mapped, charged elsewhere",
+				  (unsigned long long)(elsewhere >> 20));
 	} else {
 		mapped = 0;
 	}
-	line = line_put(ledger, OWNER_PAGE_CACHE, qty_of(file.bytes - mapped, QTY_DERIVED), "memory.stat file less shmem and mapped");
+	line = line_put(ledger, OWNER_PAGE_CACHE, qty_of(file.bytes - mapped, QTY_DERIVED),
+			"memory.stat file less shmem and mapped");
 	line_note(line, "reclaimable");
 }
 
@@ -116,20 +127,24 @@ static void kernel_lines(const struct snapshot *snapshot, struct ledger *ledger)
 	for (size_t i = 0; i < PARTS; i++) {
 		struct ledger_line *line = line_put(ledger, parts[i].owner, parts[i].bytes, from_stat);
 		if (!qty_known(parts[i].bytes))
-			line_note(line, qty_known(stat->anon_bytes) ? "not counted by this kernel" : "needs the container's cgroup");
+			line_note(line, qty_known(stat->anon_bytes) ? "not counted by this kernel"
+								    : "needs the container's cgroup");
 		bytes[i] = parts[i].bytes;
 		any |= qty_known(bytes[i]);
 	}
 	/* Without a cgroup two of them can still be told for this process alone. */
 	if (!qty_known(stat->anon_bytes) && qty_known(snapshot->status.vm_pte_bytes)) {
-		struct ledger_line *line = line_put(ledger, OWNER_PAGE_TABLES, snapshot->status.vm_pte_bytes, "status VmPTE");
+		struct ledger_line *line =
+			line_put(ledger, OWNER_PAGE_TABLES, snapshot->status.vm_pte_bytes, "status VmPTE");
 		line_note(line, "of this process alone");
 	}
-	struct ledger_line *line = line_put(ledger, OWNER_KERNEL_OTHER, (struct qty){ 0 }, "memory.stat kernel less its parts");
+	struct ledger_line *line =
+		line_put(ledger, OWNER_KERNEL_OTHER, (struct qty){ 0 }, "memory.stat kernel less its parts");
 	if (qty_known(stat->kernel_bytes))
 		line->bytes = any ? qty_sub(stat->kernel_bytes, sum_known(bytes, PARTS)) : stat->kernel_bytes;
 	else
-		line_note(line, qty_known(stat->anon_bytes) ? "no `kernel` key before Linux 5.18" : "needs the container's cgroup");
+		line_note(line, qty_known(stat->anon_bytes) ? "no `kernel` key before Linux 5.18"
+							    : "needs the container's cgroup");
 }
 
 void charge_lines(const struct snapshot *snapshot, const struct vma_split *split, struct ledger *ledger)
@@ -145,6 +160,7 @@ void charge_lines(const struct snapshot *snapshot, const struct vma_split *split
 		(void)line_put(ledger, OWNER_HUGETLB, stat->hugetlb_bytes, from_stat);
 	} else if (split->hugetlb_bytes) {
 		line = line_put(ledger, OWNER_HUGETLB, (struct qty){ 0 }, from_stat);
-		line_note(line, "%llu MiB of hugetlb pages mapped, not charged to this cgroup", (unsigned long long)(split->hugetlb_bytes >> 20));
+		line_note(line, "%llu MiB of hugetlb pages mapped, not charged to this cgroup",
+			  (unsigned long long)(split->hugetlb_bytes >> 20));
 	}
 }

@@ -15,21 +15,25 @@ enum { DEFAULT_RESERVED_CODE_CACHE_BYTES = 240 << 20, DEFAULT_THREAD_STACK_BYTES
 
 static const uint64_t heap_owners = BIT(OWNER_JAVA_HEAP) | BIT(OWNER_ZGC_HEAP);
 static const uint64_t direct_owners = BIT(OWNER_DIRECT_BUFFERS);
-static const uint64_t rocksdb_owners = BIT(OWNER_ROCKSDB_BLOCK_CACHE) | BIT(OWNER_ROCKSDB_MEMTABLES) | BIT(OWNER_ROCKSDB_TABLE_READERS);
+static const uint64_t rocksdb_owners =
+	BIT(OWNER_ROCKSDB_BLOCK_CACHE) | BIT(OWNER_ROCKSDB_MEMTABLES) | BIT(OWNER_ROCKSDB_TABLE_READERS);
 /* Flink's jvm-overhead pays for all native memory of the process that has no budget of its own. */
-static const uint64_t overhead_owners = BIT(OWNER_CODE_CACHE) | BIT(OWNER_JVM_CDS) | BIT(OWNER_THREAD_STACKS) | BIT(OWNER_GC) |
-                                        BIT(OWNER_JVM_OTHER) | BIT(OWNER_ALLOCATOR_RETAINED) | BIT(OWNER_NATIVE_OTHER) | BIT(OWNER_LIBRARY_DATA);
+static const uint64_t overhead_owners = BIT(OWNER_CODE_CACHE) | BIT(OWNER_JVM_CDS) | BIT(OWNER_THREAD_STACKS) |
+					BIT(OWNER_GC) | BIT(OWNER_JVM_OTHER) | BIT(OWNER_ALLOCATOR_RETAINED) |
+					BIT(OWNER_NATIVE_OTHER) | BIT(OWNER_LIBRARY_DATA);
 
 static bool is_flink_tm(const struct snapshot *snapshot)
 {
 	return snapshot->engine.kind == ENGINE_FLINK_TASKMANAGER;
 }
 
-static void budget_put(struct ledger *ledger, const char *name, struct qty budget, uint64_t owners, const char *enforced_by)
+static void budget_put(struct ledger *ledger, const char *name, struct qty budget, uint64_t owners,
+		       const char *enforced_by)
 {
 	if (!qty_known(budget) || ledger->n_budgets == LEDGER_BUDGETS_MAX)
 		return;
-	ledger->budgets[ledger->n_budgets++] = (struct ledger_budget){ name, budget.bytes, lines_sum(ledger, owners), owners, enforced_by };
+	ledger->budgets[ledger->n_budgets++] =
+		(struct ledger_budget){ name, budget.bytes, lines_sum(ledger, owners), owners, enforced_by };
 }
 
 static void line_budget(struct ledger *ledger, enum owner owner, struct qty budget)
@@ -67,7 +71,8 @@ static struct qty stacks_bound(const struct snapshot *snapshot)
 {
 	if (!snapshot->status.n_threads.known)
 		return (struct qty){ 0 };
-	return times(qty_or(snapshot->flags.thread_stack_bytes, DEFAULT_THREAD_STACK_BYTES), snapshot->status.n_threads.n, QTY_INFERRED);
+	return times(qty_or(snapshot->flags.thread_stack_bytes, DEFAULT_THREAD_STACK_BYTES),
+		     snapshot->status.n_threads.n, QTY_INFERRED);
 }
 
 /* What RocksDB may hold in all: Flink's managed memory (or its fixed sizes), or what the number of Streams stores allows. */
@@ -99,7 +104,8 @@ void budget_figures(const struct snapshot *snapshot, struct ledger *ledger)
 	line_bound(ledger, heap, flags->max_heap_bytes);
 	line_bound(ledger, OWNER_DIRECT_BUFFERS, direct_bound(flags));
 	line_bound(ledger, OWNER_METASPACE, flags->max_metaspace_bytes);
-	if (ledger->listed[OWNER_METASPACE] && snapshot->is_jvm && ledger->lines[OWNER_METASPACE].bound.kind == LIMIT_UNREAD && snapshot->access >= ACCESS_PROCESS)
+	if (ledger->listed[OWNER_METASPACE] && snapshot->is_jvm &&
+	    ledger->lines[OWNER_METASPACE].bound.kind == LIMIT_UNREAD && snapshot->access >= ACCESS_PROCESS)
 		ledger->lines[OWNER_METASPACE].bound.kind = LIMIT_NONE; /* MaxMetaspaceSize is unlimited by default */
 	line_bound(ledger, OWNER_CODE_CACHE, code_bound(snapshot));
 	line_bound(ledger, OWNER_THREAD_STACKS, stacks_bound(snapshot));
@@ -107,7 +113,8 @@ void budget_figures(const struct snapshot *snapshot, struct ledger *ledger)
 	line_bound(ledger, OWNER_ROCKSDB_BLOCK_CACHE, rocksdb);
 	uint64_t overhead = overhead_owners;
 
-	budget_put(ledger, "heap", qty_known(flink->heap_bytes) ? flink->heap_bytes : flags->max_heap_bytes, heap_owners, "-Xmx");
+	budget_put(ledger, "heap", qty_known(flink->heap_bytes) ? flink->heap_bytes : flags->max_heap_bytes,
+		   heap_owners, "-Xmx");
 	line_budget(ledger, heap, qty_known(flink->heap_bytes) ? flink->heap_bytes : flags->max_heap_bytes);
 	if (!qty_known(flink->flink_bytes))
 		return;
@@ -115,7 +122,8 @@ void budget_figures(const struct snapshot *snapshot, struct ledger *ledger)
 	line_budget(ledger, OWNER_DIRECT_BUFFERS, flink->direct_bytes);
 	if (is_flink_tm(snapshot)) {
 		bool pays = managed_pays(&snapshot->engine);
-		budget_put(ledger, "managed", flink->managed_bytes, BIT(OWNER_MANAGED_UNSAFE) | (pays ? rocksdb_owners : 0), NULL);
+		budget_put(ledger, "managed", flink->managed_bytes,
+			   BIT(OWNER_MANAGED_UNSAFE) | (pays ? rocksdb_owners : 0), NULL);
 		if (pays)
 			line_budget(ledger, OWNER_ROCKSDB_BLOCK_CACHE, flink->managed_bytes);
 		else
@@ -192,7 +200,7 @@ static struct qty rest_without(const struct ledger *ledger, uint64_t owners, uin
 static uint64_t rocksdb_inside(const struct ledger *ledger, struct qty part)
 {
 	bool unread = unread_line(ledger, OWNER_ROCKSDB_BLOCK_CACHE) || unread_line(ledger, OWNER_ROCKSDB_MEMTABLES) ||
-	              unread_line(ledger, OWNER_ROCKSDB_TABLE_READERS);
+		      unread_line(ledger, OWNER_ROCKSDB_TABLE_READERS);
 	return unread ? qty_sub(part, or_zero(lines_sum(ledger, rocksdb_owners))).bytes : 0;
 }
 
@@ -209,25 +217,30 @@ void demand_figures(const struct snapshot *snapshot, struct ledger *ledger)
 	if (!snapshot->vmas_read || !snapshot->is_jvm)
 		return;
 	struct demand expected = { 0 }, legal = { 0 };
-	static const uint64_t others = BIT(OWNER_CODE_CACHE) | BIT(OWNER_JVM_CDS) | BIT(OWNER_THREAD_STACKS) | BIT(OWNER_GC) | BIT(OWNER_JVM_OTHER) |
-	                               BIT(OWNER_MANAGED_UNSAFE) | BIT(OWNER_ALLOCATOR_RETAINED) | BIT(OWNER_NATIVE_OTHER) | BIT(OWNER_LIBRARY_DATA) |
-	                               BIT(OWNER_OTHER_PROCESSES) | BIT(OWNER_TMPFS) | BIT(OWNER_SHARED_MAPS) | BIT(OWNER_KERNEL_STACKS) |
-	                               BIT(OWNER_PAGE_TABLES) | BIT(OWNER_SLAB_UNRECLAIMABLE) | BIT(OWNER_PERCPU) | BIT(OWNER_VMALLOC) |
-	                               BIT(OWNER_KERNEL_OTHER) | BIT(OWNER_SOCKETS);
+	static const uint64_t others = BIT(OWNER_CODE_CACHE) | BIT(OWNER_JVM_CDS) | BIT(OWNER_THREAD_STACKS) |
+				       BIT(OWNER_GC) | BIT(OWNER_JVM_OTHER) | BIT(OWNER_MANAGED_UNSAFE) |
+				       BIT(OWNER_ALLOCATOR_RETAINED) | BIT(OWNER_NATIVE_OTHER) |
+				       BIT(OWNER_LIBRARY_DATA) | BIT(OWNER_OTHER_PROCESSES) | BIT(OWNER_TMPFS) |
+				       BIT(OWNER_SHARED_MAPS) | BIT(OWNER_KERNEL_STACKS) | BIT(OWNER_PAGE_TABLES) |
+				       BIT(OWNER_SLAB_UNRECLAIMABLE) | BIT(OWNER_PERCPU) | BIT(OWNER_VMALLOC) |
+				       BIT(OWNER_KERNEL_OTHER) | BIT(OWNER_SOCKETS);
 	struct qty direct = ledger->lines[OWNER_DIRECT_BUFFERS].bytes, metaspace = ledger->lines[OWNER_METASPACE].bytes;
 	const char *heap_what;
 	struct qty heap = heap_demand(snapshot, ledger, &heap_what), rocksdb_part = rocksdb_expected(snapshot, ledger);
 	demand_put(&expected, heap_what, heap);
-	demand_put(&expected, "direct in use", or_zero(direct));     /* unread: it stands in native-other, among the rest */
+	demand_put(&expected, "direct in use", or_zero(direct)); /* unread: it stands in native-other, among the rest */
 	demand_put(&expected, "metaspace in use", or_zero(metaspace));
 	demand_put(&expected, "rocksdb", rocksdb_part);
-	demand_put(&expected, "1.1 x everything else", scaled_110(rest_without(ledger, others, rocksdb_inside(ledger, rocksdb_part))));
+	demand_put(&expected, "1.1 x everything else",
+		   scaled_110(rest_without(ledger, others, rocksdb_inside(ledger, rocksdb_part))));
 	ledger->expected = expected;
 
-	static const uint64_t unbounded_rest = BIT(OWNER_JVM_CDS) | BIT(OWNER_GC) | BIT(OWNER_JVM_OTHER) | BIT(OWNER_MANAGED_UNSAFE) | BIT(OWNER_NATIVE_OTHER) |
-	                                       BIT(OWNER_ALLOCATOR_RETAINED) | BIT(OWNER_LIBRARY_DATA) | BIT(OWNER_OTHER_PROCESSES) | BIT(OWNER_TMPFS) |
-	                                       BIT(OWNER_SHARED_MAPS) | BIT(OWNER_KERNEL_STACKS) | BIT(OWNER_PAGE_TABLES) | BIT(OWNER_SLAB_UNRECLAIMABLE) |
-	                                       BIT(OWNER_PERCPU) | BIT(OWNER_VMALLOC) | BIT(OWNER_KERNEL_OTHER) | BIT(OWNER_SOCKETS);
+	static const uint64_t unbounded_rest =
+		BIT(OWNER_JVM_CDS) | BIT(OWNER_GC) | BIT(OWNER_JVM_OTHER) | BIT(OWNER_MANAGED_UNSAFE) |
+		BIT(OWNER_NATIVE_OTHER) | BIT(OWNER_ALLOCATOR_RETAINED) | BIT(OWNER_LIBRARY_DATA) |
+		BIT(OWNER_OTHER_PROCESSES) | BIT(OWNER_TMPFS) | BIT(OWNER_SHARED_MAPS) | BIT(OWNER_KERNEL_STACKS) |
+		BIT(OWNER_PAGE_TABLES) | BIT(OWNER_SLAB_UNRECLAIMABLE) | BIT(OWNER_PERCPU) | BIT(OWNER_VMALLOC) |
+		BIT(OWNER_KERNEL_OTHER) | BIT(OWNER_SOCKETS);
 	demand_put(&legal, heap_what, heap);
 	demand_put(&legal, "MaxDirectMemorySize", direct_bound(&snapshot->flags));
 	demand_put(&legal, "MaxMetaspaceSize (unlimited)", snapshot->flags.max_metaspace_bytes);

@@ -31,7 +31,8 @@ static struct qty floor_of_cgroup(const struct snapshot *snapshot, const struct 
 	struct qty floor = qty_sub(stat->anon_bytes, qty_of(lazyfree, QTY_MEASURED));
 	floor = qty_add(floor, stat->shmem_bytes);
 	/* Not told apart, all of the kernel's memory counts as held: the floor is then too high rather than too low. */
-	struct qty reclaimable = qty_known(stat->slab_reclaimable_bytes) ? stat->slab_reclaimable_bytes : qty_of(0, QTY_INFERRED);
+	struct qty reclaimable =
+		qty_known(stat->slab_reclaimable_bytes) ? stat->slab_reclaimable_bytes : qty_of(0, QTY_INFERRED);
 	floor = qty_add(floor, qty_sub(kernel_charged(stat), reclaimable));
 	floor = qty_add(floor, stat->sock_bytes);
 	if (qty_known(stat->hugetlb_bytes)) /* charged where memory.stat has it, and never reclaimed */
@@ -43,15 +44,19 @@ static struct qty floor_of_cgroup(const struct snapshot *snapshot, const struct 
 static struct qty floor_of_process(const struct snapshot *snapshot, const struct vma_split *split)
 {
 	const struct process_status *status = &snapshot->status;
-	struct qty sum = snapshot->vmas_read ? qty_sub(qty_measured(split->total_anon_bytes), qty_measured(split->lazyfree_bytes)) : status->rss_anon_bytes;
+	struct qty sum = snapshot->vmas_read
+				 ? qty_sub(qty_measured(split->total_anon_bytes), qty_measured(split->lazyfree_bytes))
+				 : status->rss_anon_bytes;
 	uint64_t stacks = 0;
 	if (!qty_known(sum))
 		return sum;
-	const struct qty shmem = qty_known(snapshot->memfd_heap_bytes) ? qty_add(snapshot->memfd_heap_bytes, qty_measured(split->shmem_pss_bytes))
-	                                                               : qty_of(qty_or(status->rss_shmem_bytes, 0), QTY_INFERRED);
+	const struct qty shmem = qty_known(snapshot->memfd_heap_bytes)
+					 ? qty_add(snapshot->memfd_heap_bytes, qty_measured(split->shmem_pss_bytes))
+					 : qty_of(qty_or(status->rss_shmem_bytes, 0), QTY_INFERRED);
 	sum = qty_add(sum, shmem);
 	sum = qty_add(sum, qty_of(qty_or(status->vm_pte_bytes, 0), QTY_INFERRED));
-	if (status->n_threads.known && __builtin_mul_overflow(status->n_threads.n, (uint64_t)KERNEL_STACK_BYTES, &stacks))
+	if (status->n_threads.known &&
+	    __builtin_mul_overflow(status->n_threads.n, (uint64_t)KERNEL_STACK_BYTES, &stacks))
 		return (struct qty){ 0 };
 	sum = qty_add(sum, qty_of(stacks, QTY_INFERRED));
 	return sum;

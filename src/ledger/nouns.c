@@ -8,7 +8,8 @@
 const char *const qty_state_names[QTY_STATE_COUNT] = { "unread", "measured", "derived", "inferred" };
 const char *const cgroup_kind_names[CGROUP_KIND_COUNT] = { "unread", "v2", "v2-without-memory", "v1", "none" };
 const char *const jvm_gc_names[GC_COUNT] = { "unknown", "Serial", "Parallel", "G1", "ZGC", "Shenandoah", "Epsilon" };
-const char *const engine_names[ENGINE_COUNT] = { "unknown", "flink-taskmanager", "flink-jobmanager", "kafka-streams", "jvm" };
+const char *const engine_names[ENGINE_COUNT] = { "unknown", "flink-taskmanager", "flink-jobmanager", "kafka-streams",
+						 "jvm" };
 const char *const allocator_names[ALLOCATOR_COUNT] = { "unknown", "glibc", "jemalloc", "tcmalloc", "mimalloc", "musl" };
 const char *const state_backend_names[BACKEND_COUNT] = { "unknown", "hashmap", "rocksdb", "forst" };
 const char *const rocksdb_sharing_names[ROCKSDB_SHARING_COUNT] = { "unknown", "per-slot", "per-process", "per-store" };

@@ -3,13 +3,15 @@
 #include "bankfull/ledger.h"
 
 const char *const ledger_group_names[GROUP_COUNT] = {
-	[GROUP_ANON] = "anon", [GROUP_SHMEM] = "shmem", [GROUP_FILE] = "file",
-	[GROUP_KERNEL] = "kernel", [GROUP_SOCK] = "sock", [GROUP_HUGETLB] = "hugetlb",
+	[GROUP_ANON] = "anon",     [GROUP_SHMEM] = "shmem", [GROUP_FILE] = "file",
+	[GROUP_KERNEL] = "kernel", [GROUP_SOCK] = "sock",   [GROUP_HUGETLB] = "hugetlb",
 };
 
 const char *const freeboard_level_names[FREEBOARD_LEVEL_COUNT] = {
-	[FREEBOARD_UNREAD] = "unread", [FREEBOARD_CONTAINER] = "container",
-	[FREEBOARD_POD] = "pod", [FREEBOARD_PROCESSES] = "processes",
+	[FREEBOARD_UNREAD] = "unread",
+	[FREEBOARD_CONTAINER] = "container",
+	[FREEBOARD_POD] = "pod",
+	[FREEBOARD_PROCESSES] = "processes",
 };
 
 const struct owner_info owner_table[OWNER_COUNT] = {
@@ -28,9 +30,11 @@ const struct owner_info owner_table[OWNER_COUNT] = {
 	[OWNER_ALLOCATOR_RETAINED] = { "allocator-retained", GROUP_ANON, "freed by the program, kept by malloc" },
 	[OWNER_NATIVE_OTHER] = { "native-other", GROUP_ANON, "native memory that nobody claims" },
 	[OWNER_LIBRARY_DATA] = { "library-data", GROUP_ANON, "written pages of mapped libraries" },
-	[OWNER_OTHER_PROCESSES] = { "other-processes", GROUP_ANON, "anonymous memory of the container's other processes" },
+	[OWNER_OTHER_PROCESSES] = { "other-processes", GROUP_ANON,
+				    "anonymous memory of the container's other processes" },
 	[OWNER_THP_UNMAPPED] = { "thp-unmapped", GROUP_ANON, "unmapped rest of huge pages; reclaimed before any OOM" },
-	[OWNER_ZGC_HEAP] = { "zgc-heap", GROUP_SHMEM, "ZGC's heap file: charged when committed; this is the Java heap" },
+	[OWNER_ZGC_HEAP] = { "zgc-heap", GROUP_SHMEM,
+			     "ZGC's heap file: charged when committed; this is the Java heap" },
 	[OWNER_TMPFS] = { "tmpfs", GROUP_SHMEM, "files in memory: emptyDir of medium Memory, /dev/shm" },
 	[OWNER_SHARED_MAPS] = { "shared-maps", GROUP_SHMEM, "shared anonymous mappings and memfds" },
 	[OWNER_MAPPED_FILES] = { "mapped-files", GROUP_FILE, "mapped file pages: libraries, jars, mapped SSTs" },

@@ -20,7 +20,9 @@ uint64_t recon_stat_tolerance(const struct snapshot *snapshot)
 {
 	/* No machine has more than these: a capture that says otherwise must not wrap the product. */
 	enum { CPUS_MAX = 65536, PAGE_MAX = MIB };
-	uint64_t page = snapshot->page_bytes == 0 ? 4096 : snapshot->page_bytes > PAGE_MAX ? PAGE_MAX : snapshot->page_bytes;
+	uint64_t page = snapshot->page_bytes == 0         ? 4096
+			: snapshot->page_bytes > PAGE_MAX ? PAGE_MAX
+							  : snapshot->page_bytes;
 	uint64_t cpus = snapshot->host_cpus > CPUS_MAX ? CPUS_MAX : snapshot->host_cpus;
 	uint64_t stocks = cpus * 2 * 64 * page;
 	return stocks > MIB ? stocks : MIB;
@@ -115,7 +117,8 @@ static void close_groups(const struct snapshot *snapshot, const struct vma_split
 	for (int group = 0; group < GROUP_COUNT; group++) {
 		struct ledger_group_sum *sum = &ledger->groups[group];
 		sum->counter_bytes = group_counter(snapshot, split, (enum ledger_group)group);
-		if (group == GROUP_ANON && ledger->listed[OWNER_THP_UNMAPPED] && qty_known(ledger->lines[OWNER_THP_UNMAPPED].bytes))
+		if (group == GROUP_ANON && ledger->listed[OWNER_THP_UNMAPPED] &&
+		    qty_known(ledger->lines[OWNER_THP_UNMAPPED].bytes))
 			sum->counter_bytes = qty_add(sum->counter_bytes, ledger->lines[OWNER_THP_UNMAPPED].bytes);
 		sum->owners_bytes = lines_sum(ledger, group_set((enum ledger_group)group));
 		if (!qty_known(sum->counter_bytes) || !qty_known(sum->owners_bytes))
@@ -148,7 +151,7 @@ static void residuals(const struct snapshot *snapshot, struct ledger *ledger)
 	ledger->stat_residual_bytes = signed_difference(cg->current_bytes, charged_by_stat(&cg->stat));
 	struct signed_qty moved = signed_difference(cg->current_after_bytes, cg->current_bytes);
 	ledger->torn = moved.known && (moved.bytes > (int64_t)ledger->stat_tolerance_bytes ||
-	                               moved.bytes < -(int64_t)ledger->stat_tolerance_bytes);
+				       moved.bytes < -(int64_t)ledger->stat_tolerance_bytes);
 	ledger->residual_bytes = signed_difference(cg->current_bytes, lines_sum(ledger, ~(uint64_t)0));
 }
 

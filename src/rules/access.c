@@ -19,7 +19,8 @@ static const struct cost costs[] = {
 	{ "proc/smaps", "all anonymous lines: no composition at all", SEVERITY_WARNING },
 	{ "cgroup/memory.max", "limit and freeboard", SEVERITY_WARNING },
 	{ "cgroup/memory.stat", "page-cache, tmpfs, kernel, sockets, other-processes, residual", SEVERITY_WARNING },
-	{ "cgroup", "page-cache, tmpfs, kernel, sockets, other-processes, residual; freeboard is an upper bound", SEVERITY_NOTICE },
+	{ "cgroup", "page-cache, tmpfs, kernel, sockets, other-processes, residual; freeboard is an upper bound",
+	  SEVERITY_NOTICE },
 	{ "jvm/attach", "exact java-heap and code-cache ranges, gc, jvm-other", SEVERITY_NOTICE },
 	{ "jvm/heap_info", "exact java-heap range", SEVERITY_NOTICE },
 	{ "jvm/nmt", "gc, jvm-other, managed-unsafe: they stand in native-other", SEVERITY_INFO },
@@ -43,13 +44,19 @@ static const struct cost *cost_of(const struct gap *gap, size_t *ret_rank)
 static void change_for(const struct gap *gap, struct finding *finding)
 {
 	if (gap->kind == ERR_DENIED)
-		finding_change(finding, "run with the JVM's own uid and gid (runAsUser and runAsGroup equal in both containers), and give the JVM no capability that this container lacks");
+		finding_change(
+			finding,
+			"run with the JVM's own uid and gid (runAsUser and runAsGroup equal in both containers), and give the JVM no capability that this container lacks");
 	else if (strcmp(gap->what, "jvm/nmt") == 0)
-		finding_change(finding, "start the JVM with -XX:NativeMemoryTracking=summary; it costs two words a malloc, measure before a fleet");
+		finding_change(
+			finding,
+			"start the JVM with -XX:NativeMemoryTracking=summary; it costs two words a malloc, measure before a fleet");
 	else if (strncmp(gap->what, "http/", 5) == 0)
 		finding_change(finding, "name the metrics page with --metrics URL, or switch the engine's reporter on");
 	else if (strncmp(gap->what, "cgroup", 6) == 0)
-		finding_change(finding, "run where the container's cgroup v2 directory is visible (same pod, shareProcessNamespace), or name it with --cgroup DIR");
+		finding_change(
+			finding,
+			"run where the container's cgroup v2 directory is visible (same pod, shareProcessNamespace), or name it with --cgroup DIR");
 	else
 		finding_change(finding, "remove the cause given for %s", gap->what);
 }
@@ -83,7 +90,9 @@ enum rule_answer rule_access_degraded(const struct rule_input *input, struct fin
 	if (left_out)
 		finding_observation(finding, "%zu more stand in access.reasons.", left_out);
 	finding_figure(finding, "missing_inputs", (int64_t)snapshot->n_gaps);
-	finding_cause(finding, "what is missing is unread, never zero: lines it would have named stand in native-other or in the residual");
+	finding_cause(
+		finding,
+		"what is missing is unread, never zero: lines it would have named stand in native-other or in the residual");
 	change_for(gravest, finding);
 	finding_validate(finding, "steady: access.level is \"full\" and access.reasons is empty in the next report");
 	finding_validate(finding, "failure: the same after a restart of the main container alone");

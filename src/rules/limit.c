@@ -30,7 +30,9 @@ struct judged_limit {
 static bool container_limit(const struct ledger *ledger, struct judged_limit *ret_limit)
 {
 	bool told = ledger->limit_told;
-	*ret_limit = (struct judged_limit){ ledger->limit.bytes, "the container's memory limit", told ? "container limit" : "memory.max", told ? "--limit" : "cgroup", false };
+	*ret_limit =
+		(struct judged_limit){ ledger->limit.bytes, "the container's memory limit",
+				       told ? "container limit" : "memory.max", told ? "--limit" : "cgroup", false };
 	return ledger->limit.kind == LIMIT_SET;
 }
 
@@ -39,12 +41,14 @@ static bool freeboard_limit(const struct rule_input *input, struct judged_limit 
 {
 	if (input->ledger->freeboard_level != FREEBOARD_POD)
 		return container_limit(input->ledger, ret_limit);
-	*ret_limit = (struct judged_limit){ input->snapshot->pod_limit.bytes, "the pod's memory limit", "pod limit", "--pod-limit", true };
+	*ret_limit = (struct judged_limit){ input->snapshot->pod_limit.bytes, "the pod's memory limit", "pod limit",
+					    "--pod-limit", true };
 	return true;
 }
 
 /* What to change to give the container more room, in the words of who runs it. */
-static void change_limit(const struct rule_input *input, const struct judged_limit *limit, struct finding *finding, uint64_t wanted)
+static void change_limit(const struct rule_input *input, const struct judged_limit *limit, struct finding *finding,
+			 uint64_t wanted)
 {
 	char now[UNITS_TEXT_CAP], then[UNITS_TEXT_CAP];
 	const struct flink_budget *flink = &input->snapshot->engine.flink;
@@ -52,7 +56,8 @@ static void change_limit(const struct rule_input *input, const struct judged_lim
 	(void)units_format(now, limit->bytes);
 	(void)units_format(then, mib * MIB);
 	if (!qty_known(flink->process_bytes) || flink->process_bytes.bytes == 0 || limit->is_pod) {
-		finding_change(finding, "raise %s from %s to %s (%lluMi), leaving -Xmx as it is", limit->name, now, then, (unsigned long long)mib);
+		finding_change(finding, "raise %s from %s to %s (%lluMi), leaving -Xmx as it is", limit->name, now,
+			       then, (unsigned long long)mib);
 		return;
 	}
 	/* In hundredths and rounded up: a factor rounded down would give less than what the sentence says. */
@@ -62,9 +67,9 @@ static void change_limit(const struct rule_input *input, const struct judged_lim
 	/* A larger process size would be shared out by fractions: only overhead grows when it alone is pinned. */
 	const char *role = input->snapshot->engine.kind == ENGINE_FLINK_JOBMANAGER ? "jobmanager" : "taskmanager";
 	finding_change(finding,
-	               "raise %s from %s to %s (%lluMi) without giving Flink more to share out: leave "
-	               "%s.memory.process.size and set kubernetes.%s.memory.limit-factor to %.2f",
-	               limit->name, now, then, (unsigned long long)mib, role, role, hundredths / 100);
+		       "raise %s from %s to %s (%lluMi) without giving Flink more to share out: leave "
+		       "%s.memory.process.size and set kubernetes.%s.memory.limit-factor to %.2f",
+		       limit->name, now, then, (unsigned long long)mib, role, role, hundredths / 100);
 }
 
 /* The budget that is overrun by most, or NULL. */
@@ -110,8 +115,9 @@ static void observe_overrun(const struct ledger *ledger, struct finding *finding
 		return;
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], owner[64];
 	int worst = blamed_owner(ledger);
-	finding_observation(finding, "Over its budget: %s, %s against %s%s%s.", budget->name, units_format(a, budget->actual_bytes.bytes),
-	                    units_format(b, budget->budget_bytes), worst >= 0 ? ", most of it " : "", worst >= 0 ? owner_text(owner, ledger, worst) : "");
+	finding_observation(finding, "Over its budget: %s, %s against %s%s%s.", budget->name,
+			    units_format(a, budget->actual_bytes.bytes), units_format(b, budget->budget_bytes),
+			    worst >= 0 ? ", most of it " : "", worst >= 0 ? owner_text(owner, ledger, worst) : "");
 	finding_bytes(finding, "overrun_budget_bytes", budget->budget_bytes);
 	finding_bytes(finding, "overrun_actual_bytes", budget->actual_bytes.bytes);
 }
@@ -129,8 +135,10 @@ enum rule_answer rule_freeboard_low(const struct rule_input *input, struct findi
 		finding_missing(finding, "freeboard: limit and floor are too far apart to subtract");
 	if (finding->n_missing)
 		return RULE_INCONCLUSIVE;
-	uint64_t limit = judged.bytes, warning = thresholds_share(limit, t->freeboard_warning_bp), critical = thresholds_share(limit, t->freeboard_critical_bp);
-	if (warning > t->freeboard_warning_max_bytes) { /* capped, critical keeps its proportion to it: a pod of 100 GiB is warned first, too */
+	uint64_t limit = judged.bytes, warning = thresholds_share(limit, t->freeboard_warning_bp),
+		 critical = thresholds_share(limit, t->freeboard_critical_bp);
+	if (warning >
+	    t->freeboard_warning_max_bytes) { /* capped, critical keeps its proportion to it: a pod of 100 GiB is warned first, too */
 		warning = t->freeboard_warning_max_bytes;
 		critical = warning / t->freeboard_warning_bp * t->freeboard_critical_bp;
 	}
@@ -145,22 +153,33 @@ enum rule_answer rule_freeboard_low(const struct rule_input *input, struct findi
 	(void)units_format(room, freeboard < 0 ? (uint64_t)0 - (uint64_t)freeboard : (uint64_t)freeboard);
 	if (freeboard < 0) {
 		finding_title(finding, "%s past the limit of %s", room, of);
-		finding_observation(finding, "The kernel cannot reclaim %s, %s more than %s of %s: what runs so uses swap, or the limit is not in force.", floor, room, judged.name, of);
+		finding_observation(
+			finding,
+			"The kernel cannot reclaim %s, %s more than %s of %s: what runs so uses swap, or the limit is not in force.",
+			floor, room, judged.name, of);
 	} else {
 		finding_title(finding, "%s left below the limit of %s", room, of);
-		finding_observation(finding, "The kernel cannot reclaim %s of %s, %s; it can grow %s more before it is killed.", floor, of, judged.name, room);
+		finding_observation(finding,
+				    "The kernel cannot reclaim %s of %s, %s; it can grow %s more before it is killed.",
+				    floor, of, judged.name, room);
 	}
 	if (judged.is_pod)
-		finding_observation(finding, "What the pod's other containers hold is not in sight: this is an upper bound.");
+		finding_observation(finding,
+				    "What the pod's other containers hold is not in sight: this is an upper bound.");
 	if (overrun_budget(ledger))
 		observe_overrun(ledger, finding);
 	else if (finding->owner >= 0)
 		finding_observation(finding, "The largest owner: %s.", owner_text(owner, ledger, finding->owner));
 	if (ledger->freeboard_level == FREEBOARD_PROCESSES)
-		finding_observation(finding, "Without the container's cgroup this is an upper bound: other processes and kernel memory are not in it.");
+		finding_observation(
+			finding,
+			"Without the container's cgroup this is an upper bound: other processes and kernel memory are not in it.");
 	finding_cause(finding, "the limit is too small for what is configured: then expected demand is above it too");
-	finding_cause(finding, "one owner outgrew its budget: then its line stands above its budget and goes on growing between two reports");
-	finding_cause(finding, "a passing peak (checkpoint, restore, restart): then the floor falls again within minutes");
+	finding_cause(
+		finding,
+		"one owner outgrew its budget: then its line stands above its budget and goes on growing between two reports");
+	finding_cause(finding,
+		      "a passing peak (checkpoint, restore, restart): then the floor falls again within minutes");
 	finding_setting_bytes(finding, judged.setting, limit, judged.where);
 	finding_setting(finding, input->snapshot, "-Xmx");
 	finding_bytes(finding, "limit_bytes", limit);
@@ -168,25 +187,30 @@ enum rule_answer rule_freeboard_low(const struct rule_input *input, struct findi
 	finding_figure(finding, "freeboard_bytes", freeboard);
 	finding_bytes(finding, "warning_below_bytes", warning);
 	change_limit(input, &judged, finding, sat_add(ledger->floor_bytes.bytes, sat_add(warning, warning / 4)));
-	finding_validate(finding, "steady: freeboard stays above %s over several checkpoint intervals", units_format(room, warning));
-	finding_validate(finding, "failure: the same while one TaskManager or instance is killed and its state is restored");
+	finding_validate(finding, "steady: freeboard stays above %s over several checkpoint intervals",
+			 units_format(room, warning));
+	finding_validate(finding,
+			 "failure: the same while one TaskManager or instance is killed and its state is restored");
 	return RULE_FIRED;
 }
 
 /* The part of the expectation with most still to come. */
-static const struct demand_part *largest_growth(const struct ledger *ledger, const struct demand *demand, uint64_t *ret_growth)
+static const struct demand_part *largest_growth(const struct ledger *ledger, const struct demand *demand,
+						uint64_t *ret_growth)
 {
 	const struct demand_part *best = NULL;
 	*ret_growth = 0;
 	for (size_t i = 0; i < demand->n_parts; i++) {
 		uint64_t resident = 0;
 		if (i == 0)
-			resident = qty_or(ledger->lines[OWNER_JAVA_HEAP].bytes, 0) + qty_or(ledger->lines[OWNER_ZGC_HEAP].bytes, 0);
+			resident = qty_or(ledger->lines[OWNER_JAVA_HEAP].bytes, 0) +
+				   qty_or(ledger->lines[OWNER_ZGC_HEAP].bytes, 0);
 		else if (i == 3 && !qty_known(ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bytes))
 			resident = demand->parts[i].bytes; /* unread: how much is still to come is not known */
 		else if (i == 3)
-			resident = qty_or(ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bytes, 0) + qty_or(ledger->lines[OWNER_ROCKSDB_MEMTABLES].bytes, 0) +
-			           qty_or(ledger->lines[OWNER_ROCKSDB_TABLE_READERS].bytes, 0);
+			resident = qty_or(ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bytes, 0) +
+				   qty_or(ledger->lines[OWNER_ROCKSDB_MEMTABLES].bytes, 0) +
+				   qty_or(ledger->lines[OWNER_ROCKSDB_TABLE_READERS].bytes, 0);
 		else
 			resident = demand->parts[i].bytes;
 		uint64_t growth = demand->parts[i].bytes > resident ? demand->parts[i].bytes - resident : 0;
@@ -205,7 +229,8 @@ enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct f
 	if (!container_limit(ledger, &judged))
 		finding_missing(finding, "%s", no_limit);
 	if (!qty_known(ledger->expected.bytes))
-		finding_missing(finding, "expected demand: %s unread", ledger->expected.missing ? ledger->expected.missing : "smaps of a JVM");
+		finding_missing(finding, "expected demand: %s unread",
+				ledger->expected.missing ? ledger->expected.missing : "smaps of a JVM");
 	if (finding->n_missing)
 		return RULE_INCONCLUSIVE;
 	uint64_t limit = ledger->limit.bytes, expected = ledger->expected.bytes.bytes;
@@ -216,18 +241,26 @@ enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct f
 	const struct demand_part *part = largest_growth(ledger, &ledger->expected, &growth);
 	finding->severity = SEVERITY_WARNING;
 	finding->owner = overrun_budget(ledger) ? blamed_owner(ledger)
-	                 : part == &ledger->expected.parts[0] ? (ledger->listed[OWNER_ZGC_HEAP] ? OWNER_ZGC_HEAP : OWNER_JAVA_HEAP)
-	                 : part == &ledger->expected.parts[3] ? OWNER_ROCKSDB_BLOCK_CACHE : largest_owner(ledger);
-	finding_title(finding, "expected demand %s over a limit of %s", units_format(a, expected), units_format(b, limit));
-	finding_observation(finding, "Configured to take %s in all, %s more than the limit.", units_format(a, expected), units_format(b, expected - limit));
+			 : part == &ledger->expected.parts[0]
+				 ? (ledger->listed[OWNER_ZGC_HEAP] ? OWNER_ZGC_HEAP : OWNER_JAVA_HEAP)
+			 : part == &ledger->expected.parts[3] ? OWNER_ROCKSDB_BLOCK_CACHE
+							      : largest_owner(ledger);
+	finding_title(finding, "expected demand %s over a limit of %s", units_format(a, expected),
+		      units_format(b, limit));
+	finding_observation(finding, "Configured to take %s in all, %s more than the limit.", units_format(a, expected),
+			    units_format(b, expected - limit));
 	for (size_t i = 0; i < ledger->expected.n_parts; i++)
-		finding_observation(finding, "%s %s%s", ledger->expected.parts[i].what, units_format(c, ledger->expected.parts[i].bytes),
-		                    i + 1 < ledger->expected.n_parts ? ";" : ".");
+		finding_observation(finding, "%s %s%s", ledger->expected.parts[i].what,
+				    units_format(c, ledger->expected.parts[i].bytes),
+				    i + 1 < ledger->expected.n_parts ? ";" : ".");
 	observe_overrun(ledger, finding);
 	if (growth && part && !overrun_budget(ledger))
 		finding_observation(finding, "Most still to come: %s, %s.", part->what, units_format(c, growth));
-	finding_cause(finding, "the limit was set to the heap or to Flink's process size without what lives outside it: compare limit and parts");
-	finding_cause(finding, "\"everything else\" is unusually large: then its lines, not the settings, are the matter");
+	finding_cause(
+		finding,
+		"the limit was set to the heap or to Flink's process size without what lives outside it: compare limit and parts");
+	finding_cause(finding,
+		      "\"everything else\" is unusually large: then its lines, not the settings, are the matter");
 	finding_setting_bytes(finding, judged.setting, limit, judged.where);
 	finding_setting(finding, input->snapshot, "-Xmx");
 	finding_setting(finding, input->snapshot, "-XX:MaxDirectMemorySize");
@@ -250,7 +283,9 @@ enum rule_answer rule_limit_below_process_size(const struct rule_input *input, s
 	if (!container_limit(ledger, &judged))
 		finding_missing(finding, "%s", no_limit);
 	if (!qty_known(snapshot->engine.flink.process_bytes))
-		finding_missing(finding, "Flink's budget: its -D options on the command line, or the configuration (--flink-conf FILE)");
+		finding_missing(
+			finding,
+			"Flink's budget: its -D options on the command line, or the configuration (--flink-conf FILE)");
 	if (finding->n_missing)
 		return RULE_INCONCLUSIVE;
 	uint64_t limit = ledger->limit.bytes, process = snapshot->engine.flink.process_bytes.bytes;
@@ -259,22 +294,33 @@ enum rule_answer rule_limit_below_process_size(const struct rule_input *input, s
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], c[UNITS_TEXT_CAP];
 	const char *role = snapshot->engine.kind == ENGINE_FLINK_JOBMANAGER ? "jobmanager" : "taskmanager";
 	finding->severity = SEVERITY_WARNING;
-	finding_title(finding, "limit %s below Flink's process size %s", units_format(a, limit), units_format(b, process));
-	finding_observation(finding, "Flink shares out %s, the container may take %s: %s of the plan are not there.", units_format(b, process), units_format(a, limit),
-	                    units_format(c, process - limit));
+	finding_title(finding, "limit %s below Flink's process size %s", units_format(a, limit),
+		      units_format(b, process));
+	finding_observation(finding, "Flink shares out %s, the container may take %s: %s of the plan are not there.",
+			    units_format(b, process), units_format(a, limit), units_format(c, process - limit));
 	if (limit % 1000000 == 0 && limit % (1 << 20) != 0)
-		finding_observation(finding, "The limit is a round decimal number: Kubernetes reads 4G as 4,000,000,000, Flink reads 4g as 4,294,967,296.");
-	finding_cause(finding, "Kubernetes' decimal G or M against Flink's binary g or m: the limit is then a multiple of 1,000,000");
-	finding_cause(finding, "kubernetes.%s.memory.limit-factor below 1, or a limit written by hand beside Flink's setting", role);
-	finding_cause(finding, "the pod was resized after the process had started: then memory.max changed and the command line did not");
+		finding_observation(
+			finding,
+			"The limit is a round decimal number: Kubernetes reads 4G as 4,000,000,000, Flink reads 4g as 4,294,967,296.");
+	finding_cause(
+		finding,
+		"Kubernetes' decimal G or M against Flink's binary g or m: the limit is then a multiple of 1,000,000");
+	finding_cause(finding,
+		      "kubernetes.%s.memory.limit-factor below 1, or a limit written by hand beside Flink's setting",
+		      role);
+	finding_cause(
+		finding,
+		"the pod was resized after the process had started: then memory.max changed and the command line did not");
 	finding_setting_bytes(finding, judged.setting, limit, judged.where);
 	char key[64];
 	(void)snprintf(key, sizeof key, "%s.memory.process.size", role);
 	finding_setting_bytes(finding, key, process, "sum of the parts on the command line");
 	finding_bytes(finding, "limit_bytes", limit);
 	finding_bytes(finding, "process_size_bytes", process);
-	finding_change(finding, "set %s.memory.process.size to %llum, what the limit really is", role, (unsigned long long)(limit >> 20));
+	finding_change(finding, "set %s.memory.process.size to %llum, what the limit really is", role,
+		       (unsigned long long)(limit >> 20));
 	finding_validate(finding, "steady: after a restart the report's budgets sum up to no more than the limit");
-	finding_validate(finding, "restore: the smaller heap and managed memory still carry a restore from the last savepoint");
+	finding_validate(finding,
+			 "restore: the smaller heap and managed memory still carry a restore from the last savepoint");
 	return RULE_FIRED;
 }

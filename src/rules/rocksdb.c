@@ -25,25 +25,36 @@ static int largest_line(const struct ledger *ledger)
 static void change_for(const struct snapshot *snapshot, struct finding *finding, int owner, uint64_t over)
 {
 	/* In steps of one write buffer, rounded up. */
-	unsigned long long mib = (unsigned long long)((over / ((uint64_t)64 << 20) + (over % ((uint64_t)64 << 20) != 0)) * 64);
+	unsigned long long mib =
+		(unsigned long long)((over / ((uint64_t)64 << 20) + (over % ((uint64_t)64 << 20) != 0)) * 64);
 	if (snapshot->engine.kind == ENGINE_KAFKA_STREAMS) {
 		if (owner == OWNER_ROCKSDB_TABLE_READERS)
-			finding_change(finding, "in the RocksDBConfigSetter call setCacheIndexAndFilterBlocks(true), so that index and filters live inside the shared cache");
+			finding_change(
+				finding,
+				"in the RocksDBConfigSetter call setCacheIndexAndFilterBlocks(true), so that index and filters live inside the shared cache");
 		else
-			finding_change(finding, "in the RocksDBConfigSetter lower the shared cache by %llu MiB, so that cache and what comes on top fit the budget", mib);
+			finding_change(
+				finding,
+				"in the RocksDBConfigSetter lower the shared cache by %llu MiB, so that cache and what comes on top fit the budget",
+				mib);
 		return;
 	}
-	finding_change(finding, "raise taskmanager.memory.jvm-overhead.min and .max by %llum (and the limit with it): RocksDB's excess then has a budget of its own", mib);
+	finding_change(
+		finding,
+		"raise taskmanager.memory.jvm-overhead.min and .max by %llum (and the limit with it): RocksDB's excess then has a budget of its own",
+		mib);
 }
 
 /* Lines that are unread could lift the sum past its budget: name their metrics. Memtables in the cache are in its line. */
 static bool name_unread(const struct ledger *ledger, const struct rocksdb_claim *claim, struct finding *finding)
 {
-	static const char *const metrics[] = { "block-cache-usage", "size-all-mem-tables", "estimate-table-readers-mem" };
+	static const char *const metrics[] = { "block-cache-usage", "size-all-mem-tables",
+					       "estimate-table-readers-mem" };
 	for (int owner = OWNER_ROCKSDB_BLOCK_CACHE; owner <= OWNER_ROCKSDB_TABLE_READERS; owner++) {
 		bool inside = owner == OWNER_ROCKSDB_MEMTABLES && claim->memtables_in_cache;
 		if (ledger->listed[owner] && !qty_known(ledger->lines[owner].bytes) && !inside)
-			finding_missing(finding, "%s: the metric %s", owner_table[owner].name, metrics[owner - OWNER_ROCKSDB_BLOCK_CACHE]);
+			finding_missing(finding, "%s: the metric %s", owner_table[owner].name,
+					metrics[owner - OWNER_ROCKSDB_BLOCK_CACHE]);
 	}
 	return finding->n_missing > 0;
 }
@@ -61,10 +72,15 @@ enum rule_answer rule_rocksdb_over_budget(const struct rule_input *input, struct
 		const struct gap *gap = snapshot_gap(snapshot, "http/metrics.0");
 		if (!gap)
 			gap = snapshot_gap(snapshot, "http/metrics");
-		finding_missing(finding, "RocksDB metrics (block-cache-usage, size-all-mem-tables, estimate-table-readers-mem)%s%s", gap ? ": " : "", gap ? gap->reason : "");
+		finding_missing(
+			finding,
+			"RocksDB metrics (block-cache-usage, size-all-mem-tables, estimate-table-readers-mem)%s%s",
+			gap ? ": " : "", gap ? gap->reason : "");
 	}
 	if (bound->kind != LIMIT_SET)
-		finding_missing(finding, "RocksDB's budget: %s", snapshot->engine.kind == ENGINE_KAFKA_STREAMS ? "number of stores" : "managed memory, or a fixed size");
+		finding_missing(finding, "RocksDB's budget: %s",
+				snapshot->engine.kind == ENGINE_KAFKA_STREAMS ? "number of stores"
+									      : "managed memory, or a fixed size");
 	if (finding->n_missing)
 		return RULE_INCONCLUSIVE;
 	uint64_t over_by = thresholds_share(bound->bytes, input->thresholds->rocksdb_over_bp);
@@ -75,16 +91,25 @@ enum rule_answer rule_rocksdb_over_budget(const struct rule_input *input, struct
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], c[UNITS_TEXT_CAP];
 	finding->owner = largest_line(ledger);
 	finding->severity = SEVERITY_WARNING;
-	finding_title(finding, "RocksDB holds %s against a budget of %s", units_format(a, resident.bytes), units_format(b, bound->bytes));
-	finding_observation(finding, "RocksDB holds %s, %s more than its budget.", units_format(a, resident.bytes), units_format(c, resident.bytes - bound->bytes));
+	finding_title(finding, "RocksDB holds %s against a budget of %s", units_format(a, resident.bytes),
+		      units_format(b, bound->bytes));
+	finding_observation(finding, "RocksDB holds %s, %s more than its budget.", units_format(a, resident.bytes),
+			    units_format(c, resident.bytes - bound->bytes));
 	for (int owner = OWNER_ROCKSDB_BLOCK_CACHE; owner <= OWNER_ROCKSDB_TABLE_READERS; owner++)
 		if (ledger->listed[owner] && qty_known(ledger->lines[owner].bytes))
-			finding_observation(finding, "%s %s.", owner_table[owner].name, units_format(a, ledger->lines[owner].bytes.bytes));
+			finding_observation(finding, "%s %s.", owner_table[owner].name,
+					    units_format(a, ledger->lines[owner].bytes.bytes));
 	if (claim->largest_store[0])
 		finding_observation(finding, "Largest store: %s.", claim->largest_store);
-	finding_cause(finding, "blocks pinned by iterators or by L0 index and filters: block-cache-pinned-usage is then close to usage");
-	finding_cause(finding, "memtables past their share because flushes cannot keep up: size-all-mem-tables is then above cur-size-all-mem-tables, or mem-table-flush-pending is 1");
-	finding_cause(finding, "many states, each with its own arena: the excess is then about the number of states times the arena block");
+	finding_cause(
+		finding,
+		"blocks pinned by iterators or by L0 index and filters: block-cache-pinned-usage is then close to usage");
+	finding_cause(
+		finding,
+		"memtables past their share because flushes cannot keep up: size-all-mem-tables is then above cur-size-all-mem-tables, or mem-table-flush-pending is 1");
+	finding_cause(
+		finding,
+		"many states, each with its own arena: the excess is then about the number of states times the arena block");
 	finding_cause(finding, "index and filters outside the cache: estimate-table-readers-mem is then large");
 	finding_setting(finding, snapshot, "taskmanager.memory.managed.size");
 	finding_setting(finding, snapshot, "state.backend.rocksdb.memory.managed");
@@ -97,9 +122,13 @@ enum rule_answer rule_rocksdb_over_budget(const struct rule_input *input, struct
 	if (qty_known(claim->cache_pinned_bytes))
 		finding_bytes(finding, "block_cache_pinned_bytes", claim->cache_pinned_bytes.bytes);
 	if (!claim->n_caches_certain)
-		finding_missing(finding, "the exact number of block caches: no label names the slot, so usage is an estimate");
+		finding_missing(finding,
+				"the exact number of block caches: no label names the slot, so usage is an estimate");
 	change_for(snapshot, finding, finding->owner, resident.bytes - bound->bytes);
-	finding_validate(finding, "steady: the three rocksdb lines together stay below their budget through a full day's peak");
-	finding_validate(finding, "restore: the same while a restore or rescale runs, when iterators and write batches are largest");
+	finding_validate(finding,
+			 "steady: the three rocksdb lines together stay below their budget through a full day's peak");
+	finding_validate(
+		finding,
+		"restore: the same while a restore or rescale runs, when iterators and write batches are largest");
 	return RULE_FIRED;
 }

@@ -8,12 +8,16 @@
 const char *const severity_names[SEVERITY_COUNT] = { "none", "info", "notice", "warning", "critical" };
 
 const struct rule rule_table[] = {
-	{ "freeboard-low", "little room is left between what the kernel cannot reclaim and the limit", "limit, floor", rule_freeboard_low },
-	{ "demand-over-limit", "what the pod is configured to need, and will, does not fit its limit", "limit, -Xmx, smaps", rule_demand_over_limit },
-	{ "limit-below-process-size", "the container's limit is smaller than the size Flink was told to plan for", "limit, Flink's budget",
-	  rule_limit_below_process_size },
-	{ "rocksdb-over-budget", "RocksDB holds more than its budget", "RocksDB metrics, its budget", rule_rocksdb_over_budget },
-	{ "access-degraded", "something could not be read, and these lines are missing for it", "nothing", rule_access_degraded },
+	{ "freeboard-low", "little room is left between what the kernel cannot reclaim and the limit", "limit, floor",
+	  rule_freeboard_low },
+	{ "demand-over-limit", "what the pod is configured to need, and will, does not fit its limit",
+	  "limit, -Xmx, smaps", rule_demand_over_limit },
+	{ "limit-below-process-size", "the container's limit is smaller than the size Flink was told to plan for",
+	  "limit, Flink's budget", rule_limit_below_process_size },
+	{ "rocksdb-over-budget", "RocksDB holds more than its budget", "RocksDB metrics, its budget",
+	  rule_rocksdb_over_budget },
+	{ "access-degraded", "something could not be read, and these lines are missing for it", "nothing",
+	  rule_access_degraded },
 };
 
 const size_t rule_count = sizeof rule_table / sizeof rule_table[0];

@@ -28,15 +28,15 @@ void finding_observation(struct finding *finding, const char *format, ...)
 	va_end(args);
 }
 
-#define APPEND(list, count)                                                     \
-	do {                                                                    \
-		va_list args;                                                   \
-		if (finding->count == FINDING_LIST_MAX)                         \
-			return;                                                 \
-		va_start(args, format);                                         \
-		char *at = finding->list[finding->count++];                     \
-		(void)vsnprintf(at, sizeof finding->list[0], format, args);     \
-		va_end(args);                                                   \
+#define APPEND(list, count)                                                 \
+	do {                                                                \
+		va_list args;                                               \
+		if (finding->count == FINDING_LIST_MAX)                     \
+			return;                                             \
+		va_start(args, format);                                     \
+		char *at = finding->list[finding->count++];                 \
+		(void)vsnprintf(at, sizeof finding->list[0], format, args); \
+		va_end(args);                                               \
 	} while (0)
 
 void finding_cause(struct finding *finding, const char *format, ...)
@@ -98,7 +98,8 @@ int largest_owner(const struct ledger *ledger)
 {
 	int best = -1;
 	for (int owner = 0; owner < OWNER_COUNT; owner++) {
-		if (!ledger->listed[owner] || !qty_known(ledger->lines[owner].bytes) || owner == OWNER_PAGE_CACHE || owner == OWNER_MAPPED_FILES)
+		if (!ledger->listed[owner] || !qty_known(ledger->lines[owner].bytes) || owner == OWNER_PAGE_CACHE ||
+		    owner == OWNER_MAPPED_FILES)
 			continue;
 		if (best < 0 || ledger->lines[owner].bytes.bytes > ledger->lines[best].bytes.bytes)
 			best = owner;
@@ -109,6 +110,7 @@ int largest_owner(const struct ledger *ledger)
 const char *owner_text(char dest[64], const struct ledger *ledger, int owner)
 {
 	char size[UNITS_TEXT_CAP];
-	(void)snprintf(dest, 64, "%s %s", owner_table[owner].name, units_format(size, ledger->lines[owner].bytes.bytes));
+	(void)snprintf(dest, 64, "%s %s", owner_table[owner].name,
+		       units_format(size, ledger->lines[owner].bytes.bytes));
 	return dest;
 }

@@ -50,7 +50,8 @@ const struct evidence_item *evidence_find(const struct evidence *evidence, const
 struct str evidence_text(const struct evidence *evidence, const char *name);
 bool evidence_has(const struct evidence *evidence, const char *name);
 
-bool evidence_fact(struct evidence *evidence, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool evidence_fact(struct evidence *evidence, const char *key, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 bool evidence_fact_str(struct evidence *evidence, const char *key, struct str value);
 /* A view into the facts; false if absent. */
 bool evidence_fact_find(const struct evidence *evidence, const char *key, struct str *ret_value);
@@ -61,6 +62,7 @@ int evidence_write(const struct evidence *evidence, const char *directory, const
 	__attribute__((warn_unused_result));
 
 /* MALFORMED: no capture, or not whole. UNSUPPORTED: of a newer format. All bounded by LIMIT_CAPTURE. */
-int evidence_load(const char *directory, struct evidence *ret_evidence, struct err *err) __attribute__((warn_unused_result));
+int evidence_load(const char *directory, struct evidence *ret_evidence, struct err *err)
+	__attribute__((warn_unused_result));
 
 #endif
