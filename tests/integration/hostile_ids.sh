@@ -27,7 +27,25 @@ jvm_as uid 9998 9998; uid=$pid
 jvm_as gid 9999 9998; gid=$pid
 jvm_as root 0 0; root=$pid
 jvm_as caps 9999 9999 --inh-caps +net_raw --ambient-caps +net_raw; caps=$pid
+# As in a container: pid 1 of its own namespaces, seen from outside under another number.
+classes
+# shellcheck disable=SC2016 # expanded by the inner shell
+start pod unshare --mount --pid --fork --kill-child sh -c 'mount -t tmpfs none /tmp && cd / && exec "$@"' sh \
+	java "${small[@]}" -XX:+UseSerialGC -cp "$work/classes" HostileTarget
+pod_parent=$pid
 await_jvms
+pod=$(pgrep -P "$pod_parent")
+jvms+=("$pod:$work/pod.out")
+run 10 report --pid "$pod" --format json
+verdict "a JVM that is pid 1 of a container" '0|1'
+json 'sane() and "jvm/hsperf" not in why and "jvm/attach" not in why and of("java-heap") >= 16 << 20' && ok "is found under its own number" || not_ok "is found under its own number"
+[ -S "/proc/$pod/root/tmp/.java_pid1" ] && ok "and asked there" || not_ok "and asked there"
+# A /tmp with more names than anybody looks through.
+(cd "/proc/$pod/root/tmp" && "$python" -c '
+for i in range(66000): open(f"a{i:05}", "w").close()')
+run 10 report --pid "$pod" --format json
+verdict "a crowded /tmp" '0|1'
+json 'sane() and "jvm/attach" not in why' && ok "costs hsperfdata at most" || not_ok "costs hsperfdata at most"
 
 as=(setpriv --reuid 9999 --regid 9999 --clear-groups --inh-caps -all --bounding-set -all)
 run 10 report --pid "$same" --format json
