@@ -99,6 +99,7 @@ enum { DEMAND_PARTS_MAX = 16 };
 struct demand_part {
 	const char *what;
 	uint64_t bytes;
+	bool unread; /* its line is: its bytes stand in "everything else", bytes is 0 here and null in JSON */
 };
 
 struct demand {

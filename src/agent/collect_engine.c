@@ -98,7 +98,7 @@ static bool fetch_json(struct collecting *c, const char *base, const char *path,
 
 static void fetch_jolokia(struct collecting *c, const char *base, bool discovered)
 {
-	for (size_t i = 0; jolokia_requests[i] && i < ENGINE_ANSWERS_MAX; i++) {
+	for (size_t i = 0; i < ENGINE_ANSWERS_MAX && jolokia_requests[i]; i++) {
 		char name[EVIDENCE_NAME_CAP];
 		(void)snprintf(name, sizeof name, "http/jolokia.%zu", i);
 		if (!fetch_json(c, base, jolokia_requests[i], discovered, name, jolokia_reduce))

@@ -160,8 +160,8 @@ static void put_demand(struct js_out *out, const char *key, const struct demand 
 	for (size_t i = 0; i < demand->n_parts; i++) {
 		js_out_object(out);
 		put_text(out, "what", demand->parts[i].what);
-		js_out_key(out, "bytes");
-		js_out_u64(out, demand->parts[i].bytes);
+		put_qty(out, "bytes",
+			qty_of(demand->parts[i].bytes, demand->parts[i].unread ? QTY_UNREAD : QTY_DERIVED));
 		js_out_object_end(out);
 	}
 	js_out_array_end(out);

@@ -269,6 +269,7 @@ int jolokia_read(const struct str *answers, const char *const *whats, size_t n_a
 		 struct engine_notes *notes, struct err *err)
 {
 	auto_(reading_done) struct reading reading = { .state = state };
+	bool short_of_one = false;
 	for (size_t i = 0; i < n_answers; i++) {
 		auto_js struct js *root = NULL;
 		struct err why = { 0 };
@@ -277,8 +278,10 @@ int jolokia_read(const struct str *answers, const char *const *whats, size_t n_a
 			note_status(root, whats[i], notes);
 			status = visit_answer(root, read_attribute, &reading, &why);
 		} else if (why.kind != ERR_NOMEM) {
+			/* One answer short, sums over stores would be parts that pass for the whole: none of it is used. */
 			engine_note_err(notes, whats[i], &why);
-			status = 0;
+			short_of_one = true;
+			continue;
 		}
 		if (status < 0) {
 			if (err)
@@ -286,6 +289,8 @@ int jolokia_read(const struct str *answers, const char *const *whats, size_t n_a
 			return status;
 		}
 	}
+	if (short_of_one)
+		return 0;
 	(void)gauges_put(&reading.gauges, &state->gauges, n_answers ? whats[0] : "http/jolokia.0", notes);
 	if (reading.stores.n && state->rocksdb.n_stores.known) {
 		engine_note(notes, whats[0], ERR_UNSUPPORTED,

@@ -137,6 +137,12 @@ void budget_figures(const struct snapshot *snapshot, struct ledger *ledger)
 	budget_put(ledger, "jvm-overhead", flink->overhead_bytes, overhead, NULL);
 }
 
+/* Resident where it was read, else nothing: for owners that may not exist at all (no tmpfs, no sockets). */
+static struct qty or_zero(struct qty q)
+{
+	return qty_known(q) ? q : qty_of(0, QTY_INFERRED);
+}
+
 static void demand_put(struct demand *demand, const char *what, struct qty part)
 {
 	if (demand->missing)
@@ -146,21 +152,24 @@ static void demand_put(struct demand *demand, const char *what, struct qty part)
 		demand->bytes = (struct qty){ 0 };
 		return;
 	}
-	demand->parts[demand->n_parts++] = (struct demand_part){ what, part.bytes };
+	demand->parts[demand->n_parts++] = (struct demand_part){ .what = what, .bytes = part.bytes };
 	demand->bytes = demand->n_parts == 1 ? part : qty_add(demand->bytes, part);
 	if (!qty_known(demand->bytes))
 		demand->missing = "a sum that fits 64 bits";
 }
 
+/* An addend that is a line of the ledger: unread, its bytes stand in native-other, among the rest. */
+static void demand_put_line(struct demand *demand, const char *what, struct qty part)
+{
+	size_t at = demand->n_parts;
+	demand_put(demand, what, or_zero(part));
+	if (demand->n_parts > at)
+		demand->parts[at].unread = !qty_known(part);
+}
+
 static struct qty scaled_110(struct qty q)
 {
 	return qty_add(q, qty_of(q.bytes / 10, QTY_INFERRED));
-}
-
-/* Resident where it was read, else nothing: for owners that may not exist at all (no tmpfs, no sockets). */
-static struct qty or_zero(struct qty q)
-{
-	return qty_known(q) ? q : qty_of(0, QTY_INFERRED);
 }
 
 /*
@@ -174,6 +183,12 @@ static struct qty rocksdb_expected(const struct snapshot *snapshot, const struct
 	if (!qty_known(bound))
 		return resident;
 	const struct rocksdb_claim *claim = &snapshot->engine.rocksdb;
+	/*
+	 * Without metrics nobody knows whether a Streams application bounds its caches: what its stores could take by
+	 * default is a bound, no expectation.
+	 */
+	if (snapshot->engine.kind == ENGINE_KAFKA_STREAMS && !qty_known(claim->cache_capacity_bytes))
+		return resident;
 	struct qty fill = qty_add(claim->live_data_bytes, or_zero(claim->table_readers_bytes));
 	if (snapshot->engine.kind == ENGINE_KAFKA_STREAMS && qty_known(fill))
 		bound = qty_min(bound, qty_add(fill, or_zero(claim->memtables_bytes)));
@@ -228,8 +243,8 @@ void demand_figures(const struct snapshot *snapshot, struct ledger *ledger)
 	const char *heap_what;
 	struct qty heap = heap_demand(snapshot, ledger, &heap_what), rocksdb_part = rocksdb_expected(snapshot, ledger);
 	demand_put(&expected, heap_what, heap);
-	demand_put(&expected, "direct in use", or_zero(direct)); /* unread: it stands in native-other, among the rest */
-	demand_put(&expected, "metaspace in use", or_zero(metaspace));
+	demand_put_line(&expected, "direct in use", direct);
+	demand_put_line(&expected, "metaspace in use", metaspace);
 	demand_put(&expected, "rocksdb", rocksdb_part);
 	demand_put(&expected, "1.1 x everything else",
 		   scaled_110(rest_without(ledger, others, rocksdb_inside(ledger, rocksdb_part))));

@@ -112,6 +112,22 @@ static struct qty group_counter(const struct snapshot *snapshot, const struct vm
 	return (struct qty){ 0 };
 }
 
+/*
+ * The line that takes what no other line of its group does. While it is unread the known lines are no sum of the
+ * group: a part would pass for the whole. (Before Linux 5.18 kernel-other is unread, but the counter is then the sum of
+ * the parts.)
+ */
+static bool group_is_whole(const struct ledger *ledger, enum ledger_group group, struct qty counter)
+{
+	static const enum owner rest[GROUP_COUNT] = {
+		[GROUP_ANON] = OWNER_NATIVE_OTHER,   [GROUP_SHMEM] = OWNER_TMPFS,  [GROUP_FILE] = OWNER_PAGE_CACHE,
+		[GROUP_KERNEL] = OWNER_KERNEL_OTHER, [GROUP_SOCK] = OWNER_SOCKETS, [GROUP_HUGETLB] = OWNER_HUGETLB,
+	};
+	if (group == GROUP_KERNEL && qty_known(counter))
+		return true;
+	return !ledger->listed[rest[group]] || qty_known(ledger->lines[rest[group]].bytes);
+}
+
 static void close_groups(const struct snapshot *snapshot, const struct vma_split *split, struct ledger *ledger)
 {
 	for (int group = 0; group < GROUP_COUNT; group++) {
@@ -120,7 +136,8 @@ static void close_groups(const struct snapshot *snapshot, const struct vma_split
 		if (group == GROUP_ANON && ledger->listed[OWNER_THP_UNMAPPED] &&
 		    qty_known(ledger->lines[OWNER_THP_UNMAPPED].bytes))
 			sum->counter_bytes = qty_add(sum->counter_bytes, ledger->lines[OWNER_THP_UNMAPPED].bytes);
-		sum->owners_bytes = lines_sum(ledger, group_set((enum ledger_group)group));
+		if (group_is_whole(ledger, (enum ledger_group)group, sum->counter_bytes))
+			sum->owners_bytes = lines_sum(ledger, group_set((enum ledger_group)group));
 		if (!qty_known(sum->counter_bytes) || !qty_known(sum->owners_bytes))
 			continue;
 		uint64_t a = sum->counter_bytes.bytes, b = sum->owners_bytes.bytes;
@@ -152,6 +169,9 @@ static void residuals(const struct snapshot *snapshot, struct ledger *ledger)
 	struct signed_qty moved = signed_difference(cg->current_after_bytes, cg->current_bytes);
 	ledger->torn = moved.known && (moved.bytes > (int64_t)ledger->stat_tolerance_bytes ||
 				       moved.bytes < -(int64_t)ledger->stat_tolerance_bytes);
+	for (int group = 0; group < GROUP_COUNT; group++)
+		if (qty_known(ledger->groups[group].counter_bytes) && !qty_known(ledger->groups[group].owners_bytes))
+			return; /* what is left would be the unread part, not a residual */
 	ledger->residual_bytes = signed_difference(cg->current_bytes, lines_sum(ledger, ~(uint64_t)0));
 }
 

@@ -251,7 +251,8 @@ enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct f
 			    units_format(b, expected - limit));
 	for (size_t i = 0; i < ledger->expected.n_parts; i++)
 		finding_observation(finding, "%s %s%s", ledger->expected.parts[i].what,
-				    units_format(c, ledger->expected.parts[i].bytes),
+				    ledger->expected.parts[i].unread ? "unread, in the rest"
+								     : units_format(c, ledger->expected.parts[i].bytes),
 				    i + 1 < ledger->expected.n_parts ? ";" : ".");
 	observe_overrun(ledger, finding);
 	if (growth && part && !overrun_budget(ledger))

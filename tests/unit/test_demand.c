@@ -258,7 +258,13 @@ static void streams_expectation_is_bounded_by_its_data(void **state)
 	memset(&s->engine.flink, 0, sizeof s->engine.flink);
 	s->engine.kind = ENGINE_KAFKA_STREAMS;
 	s->engine.streams.native_bound_bytes = qty_of(4000ull * MIB, QTY_DERIVED);
+	/* No metrics: a setter may bound the caches, so what stores take by default is no expectation. */
+	s->engine.rocksdb.cache_capacity_bytes = (struct qty){ 0 };
 	struct ledger *l = snap_ledger(s);
+	assert_true(l->expected.parts[3].bytes < 4000ull * MIB);
+	free(l);
+	s->engine.rocksdb.cache_capacity_bytes = qty_measured(4000ull * MIB);
+	l = snap_ledger(s);
 	assert_int_equal(l->expected.parts[3].bytes, 4000ull * MIB); /* live data unread: the bound */
 	free(l);
 	s->engine.rocksdb.live_data_bytes = qty_measured(400 * MIB);

@@ -50,8 +50,8 @@ static const char *const jvm_answers[] = {
 	"\"java.nio:name=mapped,type=BufferPool\":{\"TotalCapacity\":0,\"MemoryUsed\":0,\"Count\":0,\"Name\":\"mapped\"},"
 	"\"java.nio:name=direct,type=BufferPool\":{\"TotalCapacity\":16384,\"MemoryUsed\":16385,\"Count\":2,\"Name\":\"CANARY\"}"
 	"},\"status\":200,\"timestamp\":1796003586}",
-	"{\"request\":{\"mbean\":\"java.lang:type=Memory\",\"attribute\":\"HeapMemoryUsage\",\"type\":\"read\"},"
-	"\"value\":{\"init\":398458880,\"committed\":406847488,\"max\":6320816128,\"used\":17142272},\"status\":200}",
+	("{\"request\":{\"mbean\":\"java.lang:type=Memory\",\"attribute\":\"HeapMemoryUsage\",\"type\":\"read\"},"
+	 "\"value\":{\"init\":398458880,\"committed\":406847488,\"max\":6320816128,\"used\":17142272},\"status\":200}"),
 	"{\"request\":{\"mbean\":\"java.lang:type=Threading\",\"attribute\":\"ThreadCount\",\"type\":\"read\"},\"value\":9,\"status\":200}",
 };
 

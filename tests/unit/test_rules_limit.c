@@ -318,7 +318,7 @@ static void extreme_figures(void **state)
 		static const char *const what[] = { "-Xmx", "direct in use", "metaspace in use", "rocksdb",
 						    "1.1 x everything else" };
 		for (int part = 0; part < 5; part++)
-			sc.l->expected.parts[part] = (struct demand_part){ what[part], size };
+			sc.l->expected.parts[part] = (struct demand_part){ .what = what[part], .bytes = size };
 		sc.l->n_budgets = 1;
 		sc.l->budgets[0] = (struct ledger_budget){ "jvm-overhead", 1, qty_measured(size),
 							   (uint64_t)1 << OWNER_ROCKSDB_TABLE_READERS, NULL };
@@ -381,7 +381,7 @@ static void demand_names_what_is_to_come(void **state)
 					    "1.1 x everything else" };
 	static const uint64_t mib[] = { 410, 30, 20, 500, 40 };
 	for (int i = 0; i < 5; i++)
-		l->expected.parts[i] = (struct demand_part){ what[i], mib[i] * MIB };
+		l->expected.parts[i] = (struct demand_part){ .what = what[i], .bytes = mib[i] * MIB };
 	for (int owner = OWNER_ROCKSDB_BLOCK_CACHE; owner <= OWNER_ROCKSDB_TABLE_READERS; owner++)
 		l->lines[owner].bytes = qty_measured(100 * MIB);
 	assert_int_equal(judge("demand-over-limit", sc.s, l, &sc.f), RULE_FIRED);
