@@ -302,6 +302,8 @@ static int check_target(struct collecting *c, struct err *err)
 		return err_set(err, ERR_USAGE, "%d is a thread of process %llu: give the pid of the process", pid,
 			       (unsigned long long)c->status.thread_group.n);
 	if (file_read_at(c->pid_fd, "maps", LIMIT_SMAPS, &c->maps, &why) == 0) {
+		if (c->maps.len == 0)
+			return err_set(err, ERR_GONE, "process %d has no memory: it has ended, or is a kernel thread; give the pid of a running java process", pid);
 		c->is_jvm = jvmfind_is_jvm_maps(buf_str(&c->maps));
 		if (!c->is_jvm && c->status.name[0])
 			return err_set(err, ERR_USAGE,
@@ -322,7 +324,8 @@ static int check_target(struct collecting *c, struct err *err)
 static int check_same(const struct collecting *c, struct err *err)
 {
 	struct proc_stat stat;
-	if (procid_same(c->pid_fd, &c->id, err) < 0 || stat_read(c->pid_fd, &stat, err) < 0)
+	/* A zombie still has its numbers, and no stack. */
+	if (procid_same(c->pid_fd, &c->id, err) < 0 || stat_read(c->pid_fd, &stat, err) < 0 || stat.state == 'Z' || (c->start_stack && !stat.start_stack))
 		return err_set(err, ERR_GONE, "process %d ended while it was read: nothing is reported", c->id.pid);
 	if (stat.start_stack != c->start_stack)
 		return err_set(err, ERR_GONE, "process %d executed another program while it was read: try again",

@@ -29,7 +29,7 @@ if is_root; then
 	kthread=$(pgrep -P 2 2>/dev/null | head -n 1)
 	if [ -n "$kthread" ]; then
 		run 5 report --pid "$kthread"
-		verdict "a kernel thread is no JVM" 2 "is no JVM"
+		verdict "a kernel thread is no JVM" 3 "has no memory"
 	else
 		skip "a kernel thread is no JVM" "none is visible here"
 	fi
@@ -50,7 +50,7 @@ print(pid, flush=True)
 time.sleep(60)'
 for _ in $(seq 50); do [ -s "$work/zombie.out" ] && break; sleep 0.1; done
 run 5 report --pid "$(cat "$work/zombie.out")"
-verdict "a zombie" '2|3' "$(cat "$work/zombie.out")"
+verdict "a zombie" 3 "process $(cat "$work/zombie.out") has no memory: it has ended"
 
 # A thread's id is no process's, though /proc shows a directory for it.
 await_jvms
