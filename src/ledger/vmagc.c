@@ -251,7 +251,7 @@ static void find_z_mark_space(const struct vma_view *view, struct vma_marks *mar
 
 /* --- 2. to 4.: fit, neighbour, top ------------------------------------------------------------- */
 
-enum trust { TRUST_NONE = 0, TRUST_ZONE, TRUST_BORDER, TRUST_NEIGHBOUR, TRUST_FIT };
+enum trust { TRUST_NONE = 0, TRUST_TOP, TRUST_BORDER, TRUST_BORDER_ABOVE_CODE, TRUST_NEIGHBOUR, TRUST_FIT };
 
 struct gc_place {
 	size_t first, n; /* which tables */
@@ -285,8 +285,8 @@ static bool is_sparse(const struct gc_search *search, uint64_t start, uint64_t b
 }
 
 /*
- * The run of tables not yet found from `first` on that fits below `end`: best one that ends where a mapping begins, and
- * then as long as can be.
+ * The longest run of tables not yet found from `first` on that lies below `end` and begins where a mapping begins. If
+ * there is none, the first table alone, if it fits.
  */
 static struct gc_place run_below(const struct gc_search *search, size_t first, uint64_t from, uint64_t end)
 {
@@ -300,9 +300,9 @@ static struct gc_place run_below(const struct gc_search *search, size_t first, u
 			break;
 		start -= table->size;
 		bool fits = start == from || search->view->set->items[view_find(search->view, start)].start == start;
-		enum trust trust = fits ? TRUST_FIT : TRUST_NONE;
-		if (trust >= best.trust)
-			best = (struct gc_place){ first, i - first + 1, end, end - start, trust };
+		if (fits || i == first)
+			best = (struct gc_place){ first, i - first + 1, end, end - start,
+						  fits ? TRUST_FIT : TRUST_NONE };
 	}
 	return best;
 }
@@ -324,10 +324,14 @@ static enum trust trust_of(const struct gc_search *search, const struct gc_place
 		return TRUST_FIT;
 	if (follows_table(search->plan, place) || (below_segments && !search->plan->queues_above))
 		return TRUST_NEIGHBOUR;
-	if (search->plan->tables[place->first].size % HUGE_ALIGN == 0)
-		return place->end % HUGE_ALIGN == 0 ? TRUST_BORDER : TRUST_NONE;
-	/* Small tables: only where the JVM put its first mappings. */
-	return !search->plan->queues_above && search->zone && place->end > search->zone ? TRUST_ZONE : TRUST_NONE;
+	bool above_code = search->zone && place->end > search->zone;
+	if (search->plan->tables[place->first].size % HUGE_ALIGN != 0)
+		return above_code && !search->plan->queues_above ? TRUST_TOP : TRUST_NONE;
+	if (place->end % HUGE_ALIGN != 0)
+		return TRUST_NONE;
+	/* Below the code cache lies what malloc mapped as well: only where the table's size is more than a guess. */
+	bool sizes_told = search->view->snapshot->nmt_read || search->view->snapshot->jdk_major;
+	return above_code ? TRUST_BORDER_ABOVE_CODE : sizes_told ? TRUST_BORDER : TRUST_NONE;
 }
 
 /* Of two of one trust the earlier tables, then the longer run; what was found first lies highest. */
@@ -405,17 +409,21 @@ static void consider_mapping(const struct gc_search *search, size_t index, struc
 		consider(search, index, vma->end, below_segments, best);
 }
 
-static uint64_t code_end(const struct snapshot *snapshot)
+static uint64_t code_end(const struct vma_view *view)
 {
+	const struct jvm_code *code = &view->snapshot->code;
 	uint64_t end = 0;
-	for (size_t i = 0; i < snapshot->code.n_ranges && i < JVM_CODE_RANGES_MAX; i++)
-		end = snapshot->code.ranges[i].end > end ? snapshot->code.ranges[i].end : end;
+	for (size_t i = 0; i < code->n_ranges && i < JVM_CODE_RANGES_MAX; i++)
+		end = code->ranges[i].end > end ? code->ranges[i].end : end;
+	for (size_t i = 0; i < view->set->n && code->n_ranges == 0; i++)
+		if (view->set->items[i].kind == VMA_ANON && (view->set->items[i].flags & VMA_EXEC))
+			end = view->set->items[i].end;
 	return end;
 }
 
 static void find_places(const struct vma_view *view, struct gc_plan *plan, struct vma_marks *marks)
 {
-	const struct gc_search search = { view, plan, marks, code_end(view->snapshot) };
+	const struct gc_search search = { view, plan, marks, code_end(view) };
 	for (size_t round = 0; round < TABLES_MAX; round++) {
 		struct gc_place place = { .trust = TRUST_NONE };
 		for (size_t i = view->set->n; i-- > 0;)

@@ -10,7 +10,10 @@ enum { CODE_SEGMENT_BYTES = 128 };
 enum { MERGED_STACKS_MAX = VMA_MARKS_MAX - 80 };
 
 /* A heap is at least this much, and begins at a multiple of it. */
-#define HEAP_MIN_BYTES (2 * SHAPE_MIB)
+#define HEAP_MIN_BYTES      (2 * SHAPE_MIB)
+
+/* Heaps with compressed oops end here: 32 GiB. */
+#define COMPRESSED_OOPS_END (UINT64_C(32768) * SHAPE_MIB)
 
 bool marks_overlap(const struct vma_marks *marks, struct addr_range range)
 {
@@ -72,27 +75,35 @@ static bool follows_archive(const struct vma_view *view, size_t index)
 
 /*
  * Without an answer of the JVM: a piece of address space of exactly the heap's reserve. First one that touches
- * nothing at either end, as a heap at a low address does (compressed oops), then one that only ends with a mapping.
+ * nothing at either end, as a heap at a low address does (compressed oops); then one that only ends with a mapping; then
+ * one at a low address with something right above it, as a class space without an archive.
  */
+static bool is_heap_at(const struct vma_view *view, size_t index, uint64_t size, int pass)
+{
+	const struct vma_set *set = view->set;
+	struct addr_range range = { set->items[index].start, set->items[index].start + size };
+	if (range.start % HEAP_MIN_BYTES != 0 || range.end < size || !shape_is_commit(view, &set->items[index]))
+		return false;
+	size_t last = view_find(view, range.end - 1);
+	bool ends = last < set->n && set->items[last].end == range.end;
+	bool starts = index == 0 || set->items[index - 1].end != range.start;
+	bool alone = ends && starts && (last + 1 >= set->n || set->items[last + 1].start != range.end);
+	if (pass == 0 ? !alone : pass == 1 ? !ends : !starts || range.start >= COMPRESSED_OOPS_END)
+		return false;
+	return is_heap_shaped(view, range) && !follows_archive(view, index);
+}
+
 static void heap_by_shape(const struct vma_view *view, struct vma_marks *marks)
 {
 	const struct snapshot *snapshot = view->snapshot;
-	const struct vma_set *set = view->set;
 	uint64_t size = qty_or(snapshot->flags.max_heap_bytes, qty_or(snapshot->perf.heap_max_bytes, 0));
-	size = (size + HEAP_MIN_BYTES - 1) / HEAP_MIN_BYTES * HEAP_MIN_BYTES;
+	size = size / HEAP_MIN_BYTES * HEAP_MIN_BYTES + (size % HEAP_MIN_BYTES ? HEAP_MIN_BYTES : 0);
 	if (size == 0 || snapshot->gc == GC_Z)
 		return;
-	for (int pass = 0; pass < 2; pass++) {
-		for (size_t i = 0; i < set->n; i++) {
-			struct addr_range range = { set->items[i].start, set->items[i].start + size };
-			if (range.start % HEAP_MIN_BYTES != 0 || range.end < size ||
-			    !shape_is_commit(view, &set->items[i]))
-				continue;
-			size_t last = view_find(view, range.end - 1);
-			bool ends = last < set->n && set->items[last].end == range.end;
-			bool alone = (i == 0 || set->items[i - 1].end != range.start) &&
-				     (last + 1 >= set->n || set->items[last + 1].start != range.end);
-			if (!ends || (pass == 0 && !alone) || !is_heap_shaped(view, range) || follows_archive(view, i))
+	for (int pass = 0; pass < 3; pass++) {
+		for (size_t i = 0; i < view->set->n; i++) {
+			struct addr_range range = { view->set->items[i].start, view->set->items[i].start + size };
+			if (!is_heap_at(view, i, size, pass))
 				continue;
 			marks->sure[CLASS_HEAP] = marks_add(marks, range, CLASS_HEAP);
 			return;
