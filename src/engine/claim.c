@@ -313,19 +313,25 @@ static enum rocksdb_sharing streams_sharing(const struct stores *stores, bool *r
 	return !tells || most.bytes - least.bytes <= most.bytes / 4 ? ROCKSDB_PER_PROCESS : ROCKSDB_PER_STORE;
 }
 
+/*
+ * Are the memtables charged to this cache? The setter that says so cannot be seen. They are charged by pinned
+ * entries, at least as many bytes as they have: a cache that holds less, or pins far less, has not got them.
+ */
+static bool may_be_charged(const struct rocksdb_claim *claim)
+{
+	uint64_t memtables = qty_or(claim->memtables_bytes, 0);
+	if (memtables == 0 || qty_or(claim->cache_usage_bytes, 0) < memtables)
+		return false;
+	return !qty_known(claim->cache_pinned_bytes) || claim->cache_pinned_bytes.bytes >= memtables / 2;
+}
+
 static void claim_streams(const struct stores *stores, struct rocksdb_claim *claim)
 {
 	bool certain;
 	claim->sharing = streams_sharing(stores, &certain);
 	if (claim->sharing == ROCKSDB_PER_PROCESS) {
 		claim_once(stores, claim);
-		/*
-		 * The setter cannot be seen. A cache that holds less than the memtables cannot have them charged
-		 * to it.
-		 */
-		claim->memtables_in_cache = qty_known(claim->cache_usage_bytes) && qty_known(claim->memtables_bytes) &&
-					    claim->memtables_bytes.bytes > 0 &&
-					    claim->cache_usage_bytes.bytes >= claim->memtables_bytes.bytes;
+		claim->memtables_in_cache = may_be_charged(claim);
 	} else {
 		claim_each(stores, claim);
 		if (!certain)

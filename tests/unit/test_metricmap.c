@@ -316,6 +316,21 @@ static void streams_rules(void **state)
 	assert_int_equal(s.rocksdb.sharing, ROCKSDB_PER_PROCESS);
 	/* It holds less than the memtables: they cannot be charged to it. */
 	assert_false(s.rocksdb.memtables_in_cache);
+	/* It holds more, but pins next to nothing: without a write buffer manager. */
+#define SHARED(pinned)                                                                        \
+	KS "block_cache_capacity{task_id=\"0_0\",rocksdb_state_id=\"a\"} 524288000\n" KS      \
+	   "block_cache_capacity{task_id=\"0_1\",rocksdb_state_id=\"a\"} 524288000\n" KS      \
+	   "block_cache_usage{task_id=\"0_0\",rocksdb_state_id=\"a\"} 200000000\n" KS         \
+	   "block_cache_usage{task_id=\"0_1\",rocksdb_state_id=\"a\"} 200000000\n" KS         \
+	   "block_cache_pinned_usage{task_id=\"0_0\",rocksdb_state_id=\"a\"} " pinned "\n" KS \
+	   "size_all_mem_tables{task_id=\"0_0\",rocksdb_state_id=\"a\"} 40000000\n" KS        \
+	   "size_all_mem_tables{task_id=\"0_1\",rocksdb_state_id=\"a\"} 40000000\n"
+	s = read_text(SHARED("22408"), &streams);
+	assert_int_equal(s.rocksdb.sharing, ROCKSDB_PER_PROCESS);
+	assert_false(s.rocksdb.memtables_in_cache);
+	s = read_text(SHARED("85000000"), &streams);
+	assert_true(s.rocksdb.memtables_in_cache);
+#undef SHARED
 	/* jmx_exporter's example has no labels. */
 	s = read_text("kafka_streams_state_block_cache_usage 5\n", &streams);
 	assert_true(s.rocksdb.ambiguous);
