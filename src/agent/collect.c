@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/collect.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -293,6 +294,20 @@ static bool named_java(const struct collecting *c)
 	return str_eq(program, STR("java"));
 }
 
+/* Still the same process, and still the program that was read first: execve(2) keeps pid and start time. */
+static int check_same(const struct collecting *c, struct err *err)
+{
+	struct proc_stat stat;
+	/* A zombie still has its numbers, and no stack. */
+	if (procid_same(c->pid_fd, &c->id, err) < 0 || stat_read(c->pid_fd, &stat, err) < 0 || stat.state == 'Z' ||
+	    (c->start_stack && !stat.start_stack))
+		return err_set(err, ERR_GONE, "process %d ended while it was read: nothing is reported", c->id.pid);
+	if (stat.start_stack != c->start_stack)
+		return err_set(err, ERR_GONE, "process %d executed another program while it was read: try again",
+			       c->id.pid);
+	return 0;
+}
+
 /* What is to be read is a JVM, as far as that may be known. */
 static int check_target(struct collecting *c, struct err *err)
 {
@@ -303,8 +318,14 @@ static int check_target(struct collecting *c, struct err *err)
 			       (unsigned long long)c->status.thread_group.n);
 	if (file_read_at(c->pid_fd, "maps", LIMIT_SMAPS, &c->maps, &why) == 0) {
 		if (c->maps.len == 0)
-			return err_set(err, ERR_GONE, "process %d has no memory: it has ended, or is a kernel thread; give the pid of a running java process", pid);
+			return err_set(
+				err, ERR_GONE,
+				"process %d has no memory: it has ended, or is a kernel thread; give the pid of a running java process",
+				pid);
 		c->is_jvm = jvmfind_is_jvm_maps(buf_str(&c->maps));
+		/* Read while it ended, its mappings stop somewhere. */
+		if (!c->is_jvm && c->status.name[0] && check_same(c, err) < 0)
+			return -ESRCH;
 		if (!c->is_jvm && c->status.name[0])
 			return err_set(err, ERR_USAGE,
 				       "process %d is no JVM (no libjvm.so is mapped): give the pid of a java process",
@@ -317,19 +338,6 @@ static int check_target(struct collecting *c, struct err *err)
 				pid);
 		find_denial(c);
 	}
-	return 0;
-}
-
-/* Still the same process, and still the program that was read first: execve(2) keeps pid and start time. */
-static int check_same(const struct collecting *c, struct err *err)
-{
-	struct proc_stat stat;
-	/* A zombie still has its numbers, and no stack. */
-	if (procid_same(c->pid_fd, &c->id, err) < 0 || stat_read(c->pid_fd, &stat, err) < 0 || stat.state == 'Z' || (c->start_stack && !stat.start_stack))
-		return err_set(err, ERR_GONE, "process %d ended while it was read: nothing is reported", c->id.pid);
-	if (stat.start_stack != c->start_stack)
-		return err_set(err, ERR_GONE, "process %d executed another program while it was read: try again",
-			       c->id.pid);
 	return 0;
 }
 
