@@ -291,6 +291,24 @@ static void print_pool(const struct matrix *m)
 	       (double)bp / 100);
 }
 
+/* The address space of what is left to malloc: its own account counts what it has mapped, resident or not. */
+static void print_mapped(const struct snapshot *s)
+{
+	struct vma_view view;
+	struct vma_marks marks;
+	uint64_t mapped = 0;
+	view_of(s, &view);
+	marks_find(&view, true, &marks);
+	for (size_t i = 0; i < s->vmas.n; i++) {
+		const struct vma *vma = &s->vmas.items[i];
+		for (uint64_t at = vma->start, end; at < vma->end && (vma->flags & VMA_WRITE); at = end) {
+			enum vma_class class = guess_at(&view, &marks, i, at, &end);
+			mapped += class == CLASS_MALLOC || class == CLASS_POOL ? end - at : 0;
+		}
+	}
+	printf("mapped for malloc: %" PRIu64 " KiB\n", mapped >> 10);
+}
+
 static void print_split(const struct snapshot *s)
 {
 	struct vma_split split;
@@ -352,6 +370,7 @@ static int report(const char *path)
 					   : "NMT detail",
 		     &m);
 	print_pool(&m);
+	print_mapped(&s);
 	unsigned bp = basis_points(&m);
 	vma_set_done(&s.vmas);
 	jvm_regions_done(&detail);
