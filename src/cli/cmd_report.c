@@ -72,6 +72,38 @@ static int render(const struct options *options, const struct evidence *evidence
 	return rc;
 }
 
+/* A replay reads nothing of this machine; but a limit may be told to it as to a live report. */
+static int replay(const struct options *options, struct evidence *evidence, struct err *err)
+{
+	const struct collect_options *collect = &options->collect;
+	const struct {
+		const char *name;
+		bool given;
+	} live_only[] = {
+		{ "pid", collect->pid != 0 },
+		{ "cgroup", collect->cgroup_directory != NULL },
+		{ "metrics", collect->n_metrics_urls != 0 },
+		{ "flink-rest", collect->flink_rest != NULL },
+		{ "flink-conf", collect->flink_conf != NULL },
+	};
+	for (size_t i = 0; i < sizeof live_only / sizeof live_only[0]; i++)
+		if (live_only[i].given)
+			return err_set(err, ERR_USAGE, "--%s and --capture exclude each other", live_only[i].name);
+	int rc = evidence_load(options->capture, evidence, err);
+	const struct {
+		const char *fact;
+		struct limit limit;
+	} limits[] = { { "told_limit", collect->limit }, { "pod_limit", collect->pod_limit } };
+	for (size_t i = 0; rc == 0 && i < sizeof limits / sizeof limits[0]; i++) {
+		if (limits[i].limit.kind != LIMIT_SET)
+			continue;
+		evidence_fact_drop(evidence, limits[i].fact);
+		if (!evidence_fact(evidence, limits[i].fact, "%llu", (unsigned long long)limits[i].limit.bytes))
+			rc = err_set(err, ERR_NOMEM, "no memory for a limit");
+	}
+	return rc;
+}
+
 int cmd_report(int argc, char **argv)
 {
 	struct options options;
@@ -99,10 +131,8 @@ int cmd_report(int argc, char **argv)
 	evidence_init(evidence);
 	auto_buf struct buf out = { .cap = REPORT_CAP };
 	int rc = 0;
-	if (options.capture && options.collect.pid)
-		rc = err_set(&err, ERR_USAGE, "--pid and --capture exclude each other");
-	else if (options.capture)
-		rc = evidence_load(options.capture, evidence, &err);
+	if (options.capture)
+		rc = replay(&options, evidence, &err);
 	else if (choose_target(argv[0], &options, &status) == 0)
 		rc = collect_run(&options.collect, evidence, &err);
 	if (rc == 0 && status == EXIT_OK)

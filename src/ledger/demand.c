@@ -189,7 +189,9 @@ static struct qty rocksdb_expected(const struct snapshot *snapshot, const struct
 	 */
 	if (snapshot->engine.kind == ENGINE_KAFKA_STREAMS && !qty_known(claim->cache_capacity_bytes))
 		return resident;
-	struct qty fill = qty_add(claim->live_data_bytes, or_zero(claim->table_readers_bytes));
+	/* Streams exports no estimate of live data; its files are not compressed, so they are at least that large. */
+	struct qty data = qty_known(claim->live_data_bytes) ? claim->live_data_bytes : claim->sst_bytes;
+	struct qty fill = qty_add(data, or_zero(claim->table_readers_bytes));
 	if (snapshot->engine.kind == ENGINE_KAFKA_STREAMS && qty_known(fill))
 		bound = qty_min(bound, qty_add(fill, or_zero(claim->memtables_bytes)));
 	return resident.bytes > bound.bytes ? resident : bound;

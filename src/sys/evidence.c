@@ -126,6 +126,18 @@ bool evidence_fact_str(struct evidence *evidence, const char *key, struct str va
 	return false;
 }
 
+void evidence_fact_drop(struct evidence *evidence, const char *key)
+{
+	struct str value;
+	if (!evidence_fact_find(evidence, key, &value))
+		return;
+	struct buf *facts = &evidence->facts;
+	size_t start = (size_t)(value.ptr - facts->ptr) - strlen(key) - 1,
+	       end = (size_t)(value.ptr - facts->ptr) + value.len + 1;
+	memmove(facts->ptr + start, facts->ptr + end, facts->len - end + 1);
+	facts->len -= end - start;
+}
+
 bool evidence_fact_find(const struct evidence *evidence, const char *key, struct str *ret_value)
 {
 	struct str rest = buf_str(&evidence->facts), line, name;

@@ -53,6 +53,7 @@ bool evidence_has(const struct evidence *evidence, const char *name);
 bool evidence_fact(struct evidence *evidence, const char *key, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 bool evidence_fact_str(struct evidence *evidence, const char *key, struct str value);
+void evidence_fact_drop(struct evidence *evidence, const char *key);
 /* A view into the facts; false if absent. */
 bool evidence_fact_find(const struct evidence *evidence, const char *key, struct str *ret_value);
 uint64_t evidence_fact_u64(const struct evidence *evidence, const char *key, uint64_t otherwise);

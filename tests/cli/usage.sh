@@ -55,6 +55,7 @@ refused "format of nobody" 2 "'xml' is none of table|json" report --format xml
 refused "colour of nobody" 2 "is none of auto|always|never" report --color pink
 refused "timeout of nothing" 2 "not between 1 and 60000" report --http-timeout 0
 refused "two targets" 2 "--pid and --capture exclude each other" report --pid 1 --capture x
+refused "a page beside a capture" 2 "--metrics and --capture exclude each other" report --metrics http://127.0.0.1:1/ --capture x
 refused "capture without a place" 2 "say where to write: -o DIR" capture --pid $$
 
 # --- targets ---------------------------------------------------------------------------------

@@ -310,9 +310,30 @@ static int remove_root(void **state)
 	return system(command);
 }
 
+static void facts_can_be_replaced(void **state)
+{
+	(void)state;
+	static struct evidence e;
+	struct str value;
+	evidence_init(&e);
+	assert_true(evidence_fact(&e, "one", "1") && evidence_fact(&e, "two", "%s", "2 2") && evidence_fact(&e, "three", "3"));
+	evidence_fact_drop(&e, "two");
+	evidence_fact_drop(&e, "none");
+	assert_false(evidence_fact_find(&e, "two", &value));
+	assert_string_equal(e.facts.ptr, "one 1\nthree 3\n");
+	assert_true(evidence_fact(&e, "two", "9"));
+	assert_int_equal(evidence_fact_u64(&e, "two", 0), 9);
+	evidence_fact_drop(&e, "one");
+	evidence_fact_drop(&e, "two");
+	evidence_fact_drop(&e, "three");
+	assert_int_equal(e.facts.len, 0);
+	evidence_done(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(facts_can_be_replaced),
 		cmocka_unit_test(names),
 		cmocka_unit_test(a_failure_without_a_kind),
 		cmocka_unit_test(facts),

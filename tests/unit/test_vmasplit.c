@@ -311,6 +311,24 @@ static struct world *g1(bool full)
 	return w;
 }
 
+/* There a stack merges with what lies above it, and what is above is judged by itself: here a bitmap. */
+static void merged_stack(void **state)
+{
+	(void)state;
+	struct world *w = g1(true);
+	map(w, 0x7f2000000000, 16 * KIB, 0, 0);
+	map(w, 0, MIB - 16 * KIB + 12 * MIB + 4 * KIB, commit, 9 * MIB);
+	map(w, 0x7f2010000000, 4 * KIB, 0, 0);
+	map(w, 0, 8 * MIB, commit, 8 * KIB); /* as large as the bitmap, but a native stack */
+	w->s.jdk_major = 17;                 /* which has two bitmaps */
+	ANSWER(w, 80 * KIB);
+	const struct vma_split *split = run(w);
+	assert_int_equal(split->anon_bytes[CLASS_STACKS], 88 * KIB);
+	assert_int_equal(split->n_stacks, 2);
+	assert_int_equal(split->anon_bytes[CLASS_GC], 4 * MIB + 100 * KIB);
+	assert_int_equal(split->anon_bytes[CLASS_POOL], 10 * MIB + 9 * MIB - 80 * KIB);
+}
+
 static void gc_mirrors_the_heap(void **state)
 {
 	(void)state;
@@ -475,6 +493,7 @@ int main(void)
 		cmocka_unit_test(without_noreserve),
 		cmocka_unit_test(metaspace_and_class_space),
 		cmocka_unit_test(full_node),
+		cmocka_unit_test(merged_stack),
 		cmocka_unit_test(gc_mirrors_the_heap),
 		cmocka_unit_test(gc_fits_a_mapping),
 		cmocka_unit_test(mark_stack),
