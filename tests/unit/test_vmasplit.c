@@ -317,7 +317,7 @@ static void merged_stack(void **state)
 	(void)state;
 	struct world *w = g1(true);
 	map(w, 0x7f2000000000, 16 * KIB, 0, 0);
-	map(w, 0, MIB - 16 * KIB + 12 * MIB + 4 * KIB, commit, 9 * MIB);
+	map(w, 0, MIB - 16 * KIB + 13 * MIB + 20 * KIB, commit, 9 * MIB);
 	map(w, 0x7f2010000000, 4 * KIB, 0, 0);
 	map(w, 0, 8 * MIB, commit, 8 * KIB); /* as large as the bitmap, but a native stack */
 	w->s.jdk_major = 17;                 /* which has two bitmaps */
