@@ -118,10 +118,10 @@ static void put_ledger(struct js_out *out, const struct ledger *ledger)
 		put_text(out, "group", ledger_group_names[group]);
 		put_qty(out, "counter_bytes", sum->counter_bytes);
 		put_qty(out, "owners_bytes", sum->owners_bytes);
-		js_out_key(out, "tolerance_bytes");
-		js_out_u64(out, sum->tolerance_bytes);
+		bool both = qty_known(sum->counter_bytes) && qty_known(sum->owners_bytes);
+		put_qty(out, "tolerance_bytes", qty_of(sum->tolerance_bytes, both ? QTY_DERIVED : QTY_UNREAD));
 		js_out_key(out, "closed");
-		if (qty_known(sum->counter_bytes) && qty_known(sum->owners_bytes))
+		if (both)
 			js_out_bool(out, sum->closed);
 		else
 			js_out_null(out);

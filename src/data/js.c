@@ -60,6 +60,19 @@ static int check_shape(struct str text, struct err *err)
 	return 0;
 }
 
+/*
+ * jansson 2.14 reports most of its failed allocations as syntax errors, and drops what it was building after some. So
+ * its allocator is ours, and remembers.
+ */
+static bool allocation_failed;
+
+static void *remembering_malloc(size_t size)
+{
+	void *memory = malloc(size);
+	allocation_failed |= memory == NULL;
+	return memory;
+}
+
 int js_parse(struct str text, size_t cap, struct js **ret_root, struct err *err)
 {
 	if (text.len > cap)
@@ -71,10 +84,14 @@ int js_parse(struct str text, size_t cap, struct js **ret_root, struct err *err)
 	if (head.len && head.ptr[0] == '<')
 		return err_set(err, ERR_MALFORMED, "this is HTML or XML, not JSON");
 	json_error_t why;
+	json_set_alloc_funcs(remembering_malloc, free);
+	allocation_failed = false;
 	json_t *root = json_loadb(text.len ? text.ptr : "", text.len, JSON_REJECT_DUPLICATES, &why);
+	if (allocation_failed) {
+		json_decref(root);
+		return err_set(err, ERR_NOMEM, "no memory for a JSON document");
+	}
 	if (!root) {
-		if (json_error_code(&why) == json_error_out_of_memory)
-			return err_set(err, ERR_NOMEM, "no memory for a JSON document");
 		/* jansson quotes the text near the error: that may be a secret, so only the position goes on. */
 		size_t len = str_find(str_of(why.text), STR(" near "));
 		return err_set(err, ERR_MALFORMED, "JSON, line %d column %d: %.*s", why.line, why.column, (int)len,
