@@ -62,8 +62,8 @@ static int open_user_dir(const struct search *search, const char *name, struct e
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_sys(err, errno, "hsperfdata: its directory");
 	if (st.st_uid != search->status->uid_effective.n)
-		return err_set(err, ERR_UNSUPPORTED, "hsperfdata: its directory belongs to uid %u",
-			       (unsigned)st.st_uid);
+		/* Another user's: the JVM puts nothing there, even if it is called by its user's name. */
+		return err_set(err, ERR_GONE, "hsperfdata: its directory belongs to uid %u", (unsigned)st.st_uid);
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
 		return err_set(err, ERR_UNSUPPORTED, "hsperfdata: others may write to its directory");
 	return TAKE_FD(fd);

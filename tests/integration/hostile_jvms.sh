@@ -134,18 +134,20 @@ verdict "a process that ends by the signal" '0|1|3'
 for how in drip flood junk deaf; do rm -f "/tmp/.java_pid${!how}"; done
 # Interrupted while the trigger file is there and the listener is not: by a key, by a supervisor, for good.
 # (A child that is nobody's any more is reaped by the first process, at its leisure.)
-start mute "$fake" "$work/libjvm.so" idle; mute=$pid
+mkdir "$work/mute"
+start mute env -C "$work/mute" "$fake" "$work/libjvm.so" idle; mute=$pid
+trigger_of_mute=$work/mute/.attach_pid$mute
 sleep 3.3
 for signal in INT TERM HUP KILL; do
 	setsid env --default-signal=INT,HUP "$bankfull" report --pid "$mute" >/dev/null 2>&1 &
 	reader=$!
-	for _ in $(seq 100); do [ -e "$PWD/.attach_pid$mute" ] && break; sleep 0.02; done
-	[ -e "$PWD/.attach_pid$mute" ] || not_ok "a trigger file is made"
+	for _ in $(seq 100); do [ -e "$trigger_of_mute" ] && break; sleep 0.02; done
+	[ -e "$trigger_of_mute" ] || not_ok "a trigger file is made"
 	if [ "$signal" = INT ]; then kill -INT -- "-$reader"; else kill -"$signal" "$reader"; fi
 	wait "$reader" 2>/dev/null
-	for _ in $(seq 40); do [ -e "$PWD/.attach_pid$mute" ] || break; sleep 0.05; done
-	[ ! -e "$PWD/.attach_pid$mute" ] && [ -z "$(pgrep -r D,R,S,T -s "$reader")" ] && ok "interrupted by SIG$signal it leaves no trigger and no child" || not_ok "interrupted by SIG$signal it leaves no trigger and no child"
-	rm -f "$PWD/.attach_pid$mute"
+	for _ in $(seq 40); do [ -e "$trigger_of_mute" ] || break; sleep 0.05; done
+	[ ! -e "$trigger_of_mute" ] && [ -z "$(pgrep -r D,R,S,T -s "$reader")" ] && ok "interrupted by SIG$signal it leaves no trigger and no child" || not_ok "interrupted by SIG$signal it leaves no trigger and no child"
+	rm -f "$trigger_of_mute"
 done
 found=$(find /tmp "$PWD" -maxdepth 1 -name '.attach_pid*' -newer "$work/classes" 2>/dev/null)
 [ -z "$found" ] && ok "no trigger file anywhere" || not_ok "no trigger file anywhere" "$found"
