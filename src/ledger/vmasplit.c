@@ -166,6 +166,17 @@ static uint64_t bytes_in(const struct splitter *splitter, const struct vma *vma,
 	return piece->class == CLASS_GC ? (uint64_t)((__uint128_t)anon * size / whole) : size;
 }
 
+/* What pagemap counted in pieces of the mapping: a piece that it was not asked for gets no more than the rest. */
+static uint64_t counted_in(const struct splitter *splitter, size_t index, bool labels)
+{
+	uint64_t counted = 0, resident;
+	struct piece piece = { .range = { 0, splitter->view.set->items[index].start } };
+	while (piece_next(splitter, index, labels, piece.range.end, &piece))
+		if (resident_in(splitter->view.snapshot, piece.range, &resident))
+			counted += resident < UINT64_MAX - counted ? resident : UINT64_MAX - counted;
+	return counted;
+}
+
 static void split_one(const struct splitter *splitter, size_t index, uint64_t bytes[CLASS_COUNT])
 {
 	const struct vma *vma = &splitter->view.set->items[index];
@@ -173,10 +184,15 @@ static void split_one(const struct splitter *splitter, size_t index, uint64_t by
 	if (left == 0)
 		return;
 	bool labels = takes_labels(splitter, index);
+	uint64_t counted = counted_in(splitter, index, labels);
 	struct piece piece = { .range = { 0, vma->start } };
 	while (left && piece_next(splitter, index, labels, piece.range.end, &piece)) {
-		uint64_t part = bytes_in(splitter, vma, anon, &piece);
-		part = part < left ? part : left;
+		uint64_t part = bytes_in(splitter, vma, anon, &piece), resident, most = left;
+		if (resident_in(splitter->view.snapshot, piece.range, &resident))
+			counted -= resident < counted ? resident : counted;
+		else
+			most = left > counted ? left - counted : 0;
+		part = part < most ? part : most;
 		bytes[piece.class] += part;
 		left -= part;
 	}
