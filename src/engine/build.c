@@ -92,8 +92,18 @@ static void set_backend(const struct detection *detection, struct engine_state *
 
 static bool gauges_any(const struct engine_gauges *gauges)
 {
-	static const struct engine_gauges none;
-	return memcmp(gauges, &none, sizeof none) != 0;
+	const struct qty bytes[] = {
+		gauges->heap_used_bytes,         gauges->heap_committed_bytes,       gauges->heap_max_bytes,
+		gauges->metaspace_used_bytes,    gauges->metaspace_committed_bytes,  gauges->metaspace_max_bytes,
+		gauges->code_cache_used_bytes,   gauges->code_cache_committed_bytes, gauges->direct_used_bytes,
+		gauges->direct_capacity_bytes,   gauges->mapped_used_bytes,          gauges->managed_used_bytes,
+		gauges->managed_total_bytes,     gauges->network_used_bytes,         gauges->network_total_bytes,
+		gauges->network_available_bytes,
+	};
+	for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++)
+		if (qty_known(bytes[i]))
+			return true;
+	return gauges->direct_buffers.known || gauges->threads.known || gauges->classes_loaded.known;
 }
 
 int engine_build(const struct engine_evidence *evidence, struct engine_state *ret_state,

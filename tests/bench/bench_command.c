@@ -29,7 +29,8 @@ static double now_ms(void)
 
 static double cpu_ms(const struct rusage *usage)
 {
-	return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1e3 + (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1e3;
+	return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1e3 +
+	       (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1e3;
 }
 
 /* Private_Clean + Private_Dirty of a smaps_rollup, in KiB; 0 if it cannot be read. */

@@ -22,7 +22,8 @@ static double cpu_of(int who)
 {
 	struct rusage usage;
 	(void)getrusage(who, &usage);
-	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e3 + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e3;
+	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e3 +
+	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e3;
 }
 
 static int by_value(const void *a, const void *b)

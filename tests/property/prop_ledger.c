@@ -84,7 +84,8 @@ static void sums(const struct snapshot *s, const struct ledger *l, int number)
 	for (int group = 0; group < GROUP_COUNT; group++) {
 		const struct ledger_group_sum *g = &l->groups[group];
 		/* The sum of the lines, or unread where the line that takes the rest of the group is. */
-		CHECK(says_sum(g->owners_bytes, lines_of(l, group)) || (!qty_known(g->owners_bytes) && rest_is_unread(l, group)));
+		CHECK(says_sum(g->owners_bytes, lines_of(l, group)) ||
+		      (!qty_known(g->owners_bytes) && rest_is_unread(l, group)));
 		bool both = qty_known(g->counter_bytes) && qty_known(g->owners_bytes);
 		uint64_t a = g->counter_bytes.bytes, b = g->owners_bytes.bytes;
 		CHECK(g->closed == (both && (a > b ? a - b : b - a) <= g->tolerance_bytes));
@@ -93,7 +94,8 @@ static void sums(const struct snapshot *s, const struct ledger *l, int number)
 	bool whole = true;
 	for (int group = 0; group < GROUP_COUNT; group++)
 		whole &= !qty_known(l->groups[group].counter_bytes) || qty_known(l->groups[group].owners_bytes);
-	CHECK(whole ? says_difference(l->residual_bytes, s->cgroup.current_bytes, lines_of(l, -1)) : !l->residual_bytes.known);
+	CHECK(whole ? says_difference(l->residual_bytes, s->cgroup.current_bytes, lines_of(l, -1))
+		    : !l->residual_bytes.known);
 	if (!s->vmas_read)
 		return;
 	struct wide anon = lines_of(l, GROUP_ANON);

@@ -316,7 +316,8 @@ static void facts_can_be_replaced(void **state)
 	static struct evidence e;
 	struct str value;
 	evidence_init(&e);
-	assert_true(evidence_fact(&e, "one", "1") && evidence_fact(&e, "two", "%s", "2 2") && evidence_fact(&e, "three", "3"));
+	assert_true(evidence_fact(&e, "one", "1") && evidence_fact(&e, "two", "%s", "2 2") &&
+		    evidence_fact(&e, "three", "3"));
 	evidence_fact_drop(&e, "two");
 	evidence_fact_drop(&e, "none");
 	assert_false(evidence_fact_find(&e, "two", &value));
