@@ -8,6 +8,14 @@
 #include "base/str.h"
 #include "ledger/reconcile.h"
 
+#define PLAIN_SHAPE                                                                                            \
+	.heap = 400, .code = 30, .cds = 5, .library = 6, .stacks = 20, .arenas = 40, .pool = 300, .shmem = 10, \
+	.mapped = 50, .cache = 200, .kernel_stack = 2, .pagetables = 4, .slab_reclaimable = 8,                 \
+	.slab_unreclaimable = 3, .percpu = 1, .kernel_other = 5, .sock = 2,
+
+const struct snap_shape snap_plain = { PLAIN_SHAPE };
+const struct snap_shape snap_crowded = { PLAIN_SHAPE.others = 9, .thp_unmapped = 3 };
+
 static void *must(void *pointer)
 {
 	if (!pointer) {

@@ -11,47 +11,14 @@
 #include <string.h>
 
 #include "ledger/reconcile.h"
+#include "support/lines.h"
 #include "support/snap.h"
-
-static const struct snap_shape plain = {
-	.heap = 400,
-	.code = 30,
-	.cds = 5,
-	.library = 6,
-	.stacks = 20,
-	.arenas = 40,
-	.pool = 300,
-	.shmem = 10,
-	.mapped = 50,
-	.cache = 200,
-	.kernel_stack = 2,
-	.pagetables = 4,
-	.slab_reclaimable = 8,
-	.slab_unreclaimable = 3,
-	.percpu = 1,
-	.kernel_other = 5,
-	.sock = 2,
-};
-
-static uint64_t bytes_of(const struct ledger *l, enum owner owner)
-{
-	assert_true(l->listed[owner]);
-	assert_true(qty_known(l->lines[owner].bytes));
-	return l->lines[owner].bytes.bytes;
-}
-
-static bool unread(const struct ledger *l, enum owner owner)
-{
-	return l->listed[owner] && !qty_known(l->lines[owner].bytes);
-}
-
-#define LINE(l, owner, mib) assert_int_equal(bytes_of(l, owner), (uint64_t)(mib)*MIB)
 
 /* A fork shares its parent's pages: Anonymous counts them in both, Pss_Anon half in each, as measured 128 against 64. */
 static void other_processes(void **state)
 {
 	(void)state;
-	struct snap_shape shape = plain;
+	struct snap_shape shape = snap_plain;
 	shape.others = 70;
 	struct snapshot *s = snap_new(&shape);
 	struct ledger *l = snap_ledger(s);
@@ -116,7 +83,7 @@ static void full_nmt(struct snapshot *s)
 static void nmt_divides_the_pool(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	full_nmt(s);
 	s->engine.gauges.direct_used_bytes = qty_measured(80 * MIB);
 	struct ledger *l = snap_ledger(s);
@@ -159,7 +126,7 @@ static void nmt_divides_the_pool(void **state)
 static void jvm_books_larger_than_the_pool(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	snap_nmt(s, "GC", 10 * MIB, 0);
 	snap_nmt(s, "Compiler", 330 * MIB, 0);
 	struct ledger *l = snap_ledger(s);
@@ -178,12 +145,12 @@ static void jvm_books_larger_than_the_pool(void **state)
 static void no_nmt_no_metrics(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	struct ledger *l = snap_ledger(s);
 	static const enum owner inside[] = { OWNER_METASPACE, OWNER_GC, OWNER_JVM_OTHER, OWNER_DIRECT_BUFFERS,
 					     OWNER_ALLOCATOR_RETAINED };
 	for (size_t i = 0; i < sizeof inside / sizeof inside[0]; i++) {
-		assert_true(unread(l, inside[i]));
+		assert_true(line_unread(l, inside[i]));
 		assert_non_null(strstr(l->lines[inside[i]].note, "inside native-other"));
 	}
 	assert_false(l->listed[OWNER_ROCKSDB_BLOCK_CACHE]); /* no RocksDB seen */
@@ -198,7 +165,7 @@ static void no_nmt_no_metrics(void **state)
 	LINE(l, OWNER_METASPACE, 50);
 	LINE(l, OWNER_DIRECT_BUFFERS, 20);
 	assert_non_null(strstr(l->lines[OWNER_DIRECT_BUFFERS].note, "network buffers 16 MiB"));
-	assert_true(unread(l, OWNER_MANAGED_UNSAFE));
+	assert_true(line_unread(l, OWNER_MANAGED_UNSAFE));
 	LINE(l, OWNER_NATIVE_OTHER, 270);
 	free(l);
 	snap_free(s);
@@ -208,7 +175,7 @@ static void no_nmt_no_metrics(void **state)
 static void metaspace_sources(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	s->perf.metaspace_capacity_bytes = qty_measured(10 * MIB);
 	struct ledger *l = snap_ledger(s);
 	LINE(l, OWNER_METASPACE, 10);
@@ -238,7 +205,7 @@ static void metaspace_sources(void **state)
 static void claims_above_residency(void **state)
 {
 	(void)state;
-	struct snap_shape shape = plain;
+	struct snap_shape shape = snap_plain;
 	shape.arenas = 0;
 	shape.pool = 5;
 	struct snapshot *s = snap_new(&shape);
@@ -253,7 +220,7 @@ static void claims_above_residency(void **state)
 	assert_non_null(strstr(l->lines[OWNER_ROCKSDB_BLOCK_CACHE].note, "315 MiB claimed, not resident"));
 	assert_non_null(strstr(l->lines[OWNER_ROCKSDB_BLOCK_CACHE].note, "1 cache"));
 	LINE(l, OWNER_NATIVE_OTHER, 0);
-	assert_true(unread(l, OWNER_ROCKSDB_MEMTABLES)); /* not exported is not empty */
+	assert_true(line_unread(l, OWNER_ROCKSDB_MEMTABLES)); /* not exported is not empty */
 	assert_false(l->pool_minus_claims_bytes.known);
 	assert_int_equal(l->residual_bytes.bytes, 0);
 	free(l);
@@ -268,7 +235,7 @@ static void claims_above_residency(void **state)
 static void memtables_charged_to_the_cache(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	struct rocksdb_claim *claim = &s->engine.rocksdb;
 	claim->cache_usage_bytes = qty_measured(200 * MIB);
 	claim->memtables_bytes = qty_measured(80 * MIB);
@@ -314,12 +281,12 @@ static void memtables_charged_to_the_cache(void **state)
 static void rocksdb_without_metrics(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	(void)snap_vma(s, VMA_FILE, VMA_READ | VMA_EXEC, "/tmp/librocksdbjni123.so", 12 * MIB, 0);
 	struct ledger *l = snap_ledger(s);
-	assert_true(unread(l, OWNER_ROCKSDB_BLOCK_CACHE));
-	assert_true(unread(l, OWNER_ROCKSDB_MEMTABLES));
-	assert_true(unread(l, OWNER_ROCKSDB_TABLE_READERS));
+	assert_true(line_unread(l, OWNER_ROCKSDB_BLOCK_CACHE));
+	assert_true(line_unread(l, OWNER_ROCKSDB_MEMTABLES));
+	assert_true(line_unread(l, OWNER_ROCKSDB_TABLE_READERS));
 	assert_non_null(strstr(l->lines[OWNER_ROCKSDB_MEMTABLES].note, "inside native-other"));
 	assert_false(l->pool_minus_claims_bytes.known);
 	free(l);
@@ -327,7 +294,7 @@ static void rocksdb_without_metrics(void **state)
 	s->engine.rocksdb.memtables_bytes = qty_measured(50 * MIB);
 	s->engine.rocksdb.ambiguous = true; /* colliding series: no sum of them is used */
 	l = snap_ledger(s);
-	assert_true(unread(l, OWNER_ROCKSDB_BLOCK_CACHE));
+	assert_true(line_unread(l, OWNER_ROCKSDB_BLOCK_CACHE));
 	assert_non_null(strstr(l->lines[OWNER_ROCKSDB_BLOCK_CACHE].note, "collide"));
 	LINE(l, OWNER_NATIVE_OTHER, 340);
 	free(l);
@@ -337,7 +304,7 @@ static void rocksdb_without_metrics(void **state)
 static void retained(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	s->malloc_info.free_bytes = qty_measured(60 * MIB);
 	struct ledger *l = snap_ledger(s);
 	LINE(l, OWNER_ALLOCATOR_RETAINED, 60);
@@ -346,7 +313,7 @@ static void retained(void **state)
 	free(l);
 	s->allocator = ALLOCATOR_JEMALLOC; /* malloc_info then tells of a glibc that nobody uses */
 	l = snap_ledger(s);
-	assert_true(unread(l, OWNER_ALLOCATOR_RETAINED));
+	assert_true(line_unread(l, OWNER_ALLOCATOR_RETAINED));
 	free(l);
 	snap_free(s);
 }
@@ -406,7 +373,7 @@ static void no_double_count(void **state)
 	static void (*const sources[])(struct snapshot *) = { add_perf,    add_heap_info, add_code,       full_nmt,
 							      add_metrics, add_claims,    add_malloc_info };
 	enum { N = sizeof sources / sizeof sources[0] };
-	struct snap_shape shape = plain;
+	struct snap_shape shape = snap_plain;
 	shape.others = 33;
 	shape.thp_unmapped = 7;
 	for (unsigned mask = 0; mask < 1u << N; mask++) {
@@ -428,13 +395,13 @@ static void no_double_count(void **state)
 static void a_heap_that_was_not_found_stays_in_the_pool(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	s->heap.n_ranges = 0;
 	s->heap.committed_bytes = qty_measured(500 * MIB);
 	struct ledger *l = snap_ledger(s);
 	/* By shape or not at all: never lost, never twice. */
 	assert_int_equal(snap_group_lines(l, GROUP_ANON), 801 * (uint64_t)MIB);
-	if (unread(l, OWNER_JAVA_HEAP))
+	if (line_unread(l, OWNER_JAVA_HEAP))
 		assert_non_null(strstr(l->lines[OWNER_JAVA_HEAP].note, "native-other"));
 	free(l);
 	snap_free(s);
@@ -444,7 +411,7 @@ static void a_heap_that_was_not_found_stays_in_the_pool(void **state)
 static void small_differences_are_not_noted(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	s->malloc_info.free_bytes = qty_measured(341 * MIB - 1);
 	struct ledger *l = snap_ledger(s);
 	LINE(l, OWNER_ALLOCATOR_RETAINED, 340);
@@ -465,13 +432,13 @@ static void small_differences_are_not_noted(void **state)
 static void thp_needs_both_sides(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	s->cgroup.stat.file_bytes = (struct qty){ 0 };
 	struct ledger *l = snap_ledger(s);
 	assert_false(l->listed[OWNER_THP_UNMAPPED]);
 	free(l);
 	snap_free(s);
-	s = snap_new(&plain);
+	s = snap_new(&snap_plain);
 	s->cgroup.stat.unevictable_bytes = (struct qty){ 0 };
 	l = snap_ledger(s);
 	assert_false(l->listed[OWNER_THP_UNMAPPED]);

@@ -11,46 +11,13 @@
 #include <string.h>
 
 #include "ledger/reconcile.h"
+#include "support/lines.h"
 #include "support/snap.h"
-
-static const struct snap_shape plain = {
-	.heap = 400,
-	.code = 30,
-	.cds = 5,
-	.library = 6,
-	.stacks = 20,
-	.arenas = 40,
-	.pool = 300,
-	.shmem = 10,
-	.mapped = 50,
-	.cache = 200,
-	.kernel_stack = 2,
-	.pagetables = 4,
-	.slab_reclaimable = 8,
-	.slab_unreclaimable = 3,
-	.percpu = 1,
-	.kernel_other = 5,
-	.sock = 2,
-};
-
-static uint64_t bytes_of(const struct ledger *l, enum owner owner)
-{
-	assert_true(l->listed[owner]);
-	assert_true(qty_known(l->lines[owner].bytes));
-	return l->lines[owner].bytes.bytes;
-}
-
-static bool unread(const struct ledger *l, enum owner owner)
-{
-	return l->listed[owner] && !qty_known(l->lines[owner].bytes);
-}
-
-#define LINE(l, owner, mib) assert_int_equal(bytes_of(l, owner), (uint64_t)(mib)*MIB)
 
 static void kernel_parts_larger_than_the_whole_are_residual(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	s->cgroup.stat.slab_unreclaimable_bytes = qty_measured(9 * MIB); /* 6 more: kernel-other has only 5 */
 	struct ledger *l = snap_ledger(s);
 	LINE(l, OWNER_KERNEL_OTHER, 0);
@@ -62,7 +29,7 @@ static void kernel_parts_larger_than_the_whole_are_residual(void **state)
 static void a_kernel_key_alone_is_kernel_other(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	struct cgroup_stat *stat = &s->cgroup.stat;
 	stat->kernel_stack_bytes = stat->pagetables_bytes = stat->slab_reclaimable_bytes =
 		stat->slab_unreclaimable_bytes = stat->percpu_bytes = (struct qty){ 0 };
@@ -76,7 +43,7 @@ static void a_kernel_key_alone_is_kernel_other(void **state)
 static void secondary_page_tables_count(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	s->cgroup.stat.sec_pagetables_bytes = qty_measured(1 * MIB);
 	s->cgroup.stat.vmalloc_bytes = qty_measured(1 * MIB);
 	struct ledger *l = snap_ledger(s);
@@ -91,7 +58,7 @@ static void secondary_page_tables_count(void **state)
 static void zgc_heap_file(void **state)
 {
 	(void)state;
-	struct snap_shape shape = plain;
+	struct snap_shape shape = snap_plain;
 	shape.heap = 0;
 	shape.shmem = 500;
 	struct snapshot *s = snap_new(&shape);
@@ -127,11 +94,11 @@ static void zgc_heap_file(void **state)
 static void hugetlb(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	struct vma *map = snap_vma(s, VMA_ANON, VMA_READ | VMA_WRITE | VMA_HUGETLB, "", 64 * MIB, 0);
 	map->private_hugetlb_bytes = 64 * MIB;
 	struct ledger *l = snap_ledger(s);
-	assert_true(unread(l, OWNER_HUGETLB));
+	assert_true(line_unread(l, OWNER_HUGETLB));
 	assert_non_null(strstr(l->lines[OWNER_HUGETLB].note, "64 MiB of hugetlb pages mapped, not charged"));
 	assert_int_equal(l->residual_bytes.bytes, 0);
 	free(l);
@@ -149,7 +116,7 @@ static void hugetlb(void **state)
 static void mapped_files(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	s->vmas.items[3].rss_bytes += 80 * MIB; /* 80 mapped, 50 charged here: the image's pages are another's */
 	struct ledger *l = snap_ledger(s);
 	LINE(l, OWNER_MAPPED_FILES, 50);
@@ -171,7 +138,7 @@ static void mapped_files(void **state)
 	free(l);
 	s->cgroup.stat.file_mapped_bytes = (struct qty){ 0 };
 	l = snap_ledger(s);
-	assert_true(unread(l, OWNER_MAPPED_FILES));
+	assert_true(line_unread(l, OWNER_MAPPED_FILES));
 	LINE(l, OWNER_PAGE_CACHE, 250);
 	assert_true(l->groups[GROUP_FILE].closed);
 	free(l);
@@ -182,7 +149,7 @@ static void mapped_files(void **state)
 static void a_little_more_mapped_is_no_note(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	struct ledger *l = snap_ledger(s);
 	assert_false(l->listed[OWNER_SHARED_MAPS]); /* there are none */
 	free(l);
@@ -201,7 +168,7 @@ static void a_little_more_mapped_is_no_note(void **state)
 static void a_mapped_heap_file_is_no_page_cache(void **state)
 {
 	(void)state;
-	struct snap_shape shape = plain;
+	struct snap_shape shape = snap_plain;
 	shape.shmem = 100;
 	shape.mapped = 150;
 	struct snapshot *s = snap_new(&shape);
@@ -221,7 +188,7 @@ static void a_mapped_heap_file_is_no_page_cache(void **state)
 static void page_tables_are_the_containers(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	s->status.vm_pte_bytes = qty_measured(3 * MIB);
 	struct ledger *l = snap_ledger(s);
 	LINE(l, OWNER_PAGE_TABLES, 4);

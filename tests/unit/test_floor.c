@@ -11,25 +11,6 @@
 
 #include "support/snap.h"
 
-static const struct snap_shape plain = {
-	.heap = 400,
-	.code = 30,
-	.cds = 5,
-	.library = 6,
-	.stacks = 20,
-	.arenas = 40,
-	.pool = 300,
-	.shmem = 10,
-	.mapped = 50,
-	.cache = 200,
-	.kernel_stack = 2,
-	.pagetables = 4,
-	.slab_reclaimable = 8,
-	.slab_unreclaimable = 3,
-	.percpu = 1,
-	.kernel_other = 5,
-	.sock = 2,
-};
 enum { ANON = 801, FLOOR = ANON + 10 + 23 - 8 + 2 };
 
 static void check_floor(const struct snapshot *s, uint64_t want, const char *what)
@@ -145,7 +126,7 @@ static void floors(void **state)
 		{ "unknown slab counts as held", slab_not_told_apart, 8 },
 	};
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-		struct snapshot *s = snap_new(&plain);
+		struct snapshot *s = snap_new(&snap_plain);
 		check_floor(s, FLOOR * (uint64_t)MIB, "plain");
 		table[i].bend(s);
 		check_floor(s, (uint64_t)(FLOOR + table[i].more) * MIB, table[i].what);
@@ -163,7 +144,7 @@ static void an_unread_part_is_not_zero(void **state)
 		offsetof(struct cgroup_stat, active_file_bytes), offsetof(struct cgroup_stat, inactive_file_bytes),
 	};
 	for (size_t i = 0; i < sizeof offsets / sizeof offsets[0]; i++) {
-		struct snapshot *s = snap_new(&plain);
+		struct snapshot *s = snap_new(&snap_plain);
 		*(struct qty *)(void *)((char *)&s->cgroup.stat + offsets[i]) = (struct qty){ 0 };
 		s->cgroup.max = limit_set(GIB);
 		struct ledger *l = snap_ledger(s);
@@ -177,7 +158,7 @@ static void an_unread_part_is_not_zero(void **state)
 static void floor_of_the_process(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	snap_no_cgroup(s);
 	check_floor(s, ANON * (uint64_t)MIB, "anon alone");
 	s->vmas.items[s->vmas.n - 1].lazyfree_bytes = 32 * MIB;
@@ -241,7 +222,7 @@ static void freeboard_by_level(void **state)
 		{ "no cgroup, nothing told", unread, unread, unread, true, false, false, 0, FREEBOARD_UNREAD },
 	};
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-		struct snapshot *s = snap_new(&plain);
+		struct snapshot *s = snap_new(&snap_plain);
 		if (table[i].no_cgroup)
 			snap_no_cgroup(s);
 		s->cgroup.max = table[i].max;
@@ -262,7 +243,7 @@ static void freeboard_by_level(void **state)
 static void throttle_and_swap_room(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	struct ledger *l = snap_ledger(s);
 	assert_false(l->throttle_room_bytes.known);
 	assert_false(qty_known(l->swap_room_bytes));
@@ -284,7 +265,7 @@ static void throttle_and_swap_room(void **state)
 static void figures_past_i64_are_unknown(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	s->cgroup.max = limit_set(UINT64_MAX);
 	s->cgroup.high = limit_set(UINT64_MAX);
 	struct ledger *l = snap_ledger(s);

@@ -12,46 +12,13 @@
 
 #include "ledger/parts.h"
 #include "ledger/reconcile.h"
+#include "support/lines.h"
 #include "support/snap.h"
-
-static const struct snap_shape plain = {
-	.heap = 400,
-	.code = 30,
-	.cds = 5,
-	.library = 6,
-	.stacks = 20,
-	.arenas = 40,
-	.pool = 300,
-	.shmem = 10,
-	.mapped = 50,
-	.cache = 200,
-	.kernel_stack = 2,
-	.pagetables = 4,
-	.slab_reclaimable = 8,
-	.slab_unreclaimable = 3,
-	.percpu = 1,
-	.kernel_other = 5,
-	.sock = 2,
-};
-
-static uint64_t bytes_of(const struct ledger *l, enum owner owner)
-{
-	assert_true(l->listed[owner]);
-	assert_true(qty_known(l->lines[owner].bytes));
-	return l->lines[owner].bytes.bytes;
-}
-
-static bool unread(const struct ledger *l, enum owner owner)
-{
-	return l->listed[owner] && !qty_known(l->lines[owner].bytes);
-}
-
-#define LINE(l, owner, mib) assert_int_equal(bytes_of(l, owner), (uint64_t)(mib)*MIB)
 
 static void every_group_closes(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	struct ledger *l = snap_ledger(s);
 	for (int group = 0; group < GROUP_HUGETLB; group++) {
 		assert_true(l->groups[group].closed);
@@ -81,7 +48,7 @@ static void every_group_closes(void **state)
 	LINE(l, OWNER_PERCPU, 1);
 	LINE(l, OWNER_KERNEL_OTHER, 5);
 	LINE(l, OWNER_SOCKETS, 2);
-	assert_true(unread(l, OWNER_VMALLOC)); /* not in this memory.stat: not zero */
+	assert_true(line_unread(l, OWNER_VMALLOC)); /* not in this memory.stat: not zero */
 	assert_int_equal(l->lines[OWNER_JAVA_HEAP].bytes.state, QTY_MEASURED);
 	free(l);
 	snap_free(s);
@@ -91,7 +58,7 @@ static void every_group_closes(void **state)
 static void thp_unmapped_closes_the_identity(void **state)
 {
 	(void)state;
-	struct snap_shape shape = plain;
+	struct snap_shape shape = snap_plain;
 	shape.thp_unmapped = 64;
 	struct snapshot *s = snap_new(&shape);
 	struct ledger *l = snap_ledger(s);
@@ -106,7 +73,7 @@ static void thp_unmapped_closes_the_identity(void **state)
 	s->cgroup.stat.inactive_anon_bytes.bytes -= 64 * MIB - 4571791;
 	s->cgroup.current_bytes.bytes -= 64 * MIB - 4571791;
 	l = snap_ledger(s);
-	assert_int_equal(bytes_of(l, OWNER_THP_UNMAPPED), 4571791);
+	assert_int_equal(line_bytes(l, OWNER_THP_UNMAPPED), 4571791);
 	assert_int_equal(l->residual_bytes.bytes, 0);
 	free(l);
 	snap_free(s);
@@ -115,7 +82,7 @@ static void thp_unmapped_closes_the_identity(void **state)
 static void lists_below_the_types_are_told(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	s->cgroup.stat.inactive_anon_bytes.bytes -= 1 * MIB; /* exactly the tolerance: no note */
 	struct ledger *l = snap_ledger(s);
 	LINE(l, OWNER_THP_UNMAPPED, 0);
@@ -144,7 +111,7 @@ static void tolerances(void **state)
 		{ 64, 4096, 32 * MIB },
 		{ UINT32_MAX, UINT32_MAX, (uint64_t)65536 * 128 * MIB },
 	};
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	for (size_t i = 0; i < sizeof stat / sizeof stat[0]; i++) {
 		s->host_cpus = stat[i].cpus;
 		s->page_bytes = stat[i].page;
@@ -165,7 +132,7 @@ static void a_group_closes_up_to_its_tolerance(void **state)
 		bool closed;
 	} table[] = { { 2 * MIB, true }, { 2 * MIB + 1, false }, { -2 * MIB, true }, { -2 * MIB - 1, false } };
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-		struct snap_shape shape = plain;
+		struct snap_shape shape = snap_plain;
 		shape.heap = shape.pool = 10; /* small: the tolerance is the 2 MiB */
 		struct snapshot *s = snap_new(&shape);
 		s->cgroup.stat.anon_bytes.bytes += (uint64_t)table[i].off;
@@ -186,7 +153,7 @@ static void a_torn_sample_is_known(void **state)
 		bool torn;
 	} table[] = { { 0, false },    { MIB, false },     { MIB + 1, true },
 		      { -MIB, false }, { -MIB - 1, true }, { 36 * MIB, true } };
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		s->cgroup.current_after_bytes = qty_measured(s->cgroup.current_bytes.bytes + (uint64_t)table[i].moved);
 		struct ledger *l = snap_ledger(s);
@@ -204,10 +171,10 @@ static void a_torn_sample_is_known(void **state)
 static void kernels_without_the_kernel_key(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	s->cgroup.stat.kernel_bytes = (struct qty){ 0 };
 	struct ledger *l = snap_ledger(s);
-	assert_true(unread(l, OWNER_KERNEL_OTHER));
+	assert_true(line_unread(l, OWNER_KERNEL_OTHER));
 	assert_non_null(strstr(l->lines[OWNER_KERNEL_OTHER].note, "before Linux 5.18"));
 	assert_int_equal(l->groups[GROUP_KERNEL].counter_bytes.bytes, 18 * MIB);
 	assert_int_equal(l->groups[GROUP_KERNEL].counter_bytes.state, QTY_DERIVED);
@@ -224,7 +191,7 @@ static void kernels_without_the_kernel_key(void **state)
 static void no_cgroup(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	snap_no_cgroup(s);
 	s->status.vm_pte_bytes = qty_measured(3 * MIB);
 	s->vmas.items[3].rss_bytes += 20 * MIB; /* libjvm.so: mapped file pages */
@@ -235,7 +202,7 @@ static void no_cgroup(void **state)
 		OWNER_SLAB_UNRECLAIMABLE, OWNER_PERCPU, OWNER_VMALLOC,    OWNER_KERNEL_OTHER,  OWNER_SOCKETS
 	};
 	for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
-		assert_true(unread(l, needs[i]));
+		assert_true(line_unread(l, needs[i]));
 		assert_string_equal(l->lines[needs[i]].note, "needs the container's cgroup");
 	}
 	LINE(l, OWNER_JAVA_HEAP, 400);
@@ -255,11 +222,11 @@ static void no_cgroup(void **state)
 static void no_smaps(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	s->vmas_read = false;
 	struct ledger *l = snap_ledger(s);
-	assert_true(unread(l, OWNER_JAVA_HEAP));
-	assert_true(unread(l, OWNER_NATIVE_OTHER));
+	assert_true(line_unread(l, OWNER_JAVA_HEAP));
+	assert_true(line_unread(l, OWNER_NATIVE_OTHER));
 	assert_false(l->listed[OWNER_OTHER_PROCESSES]); /* anon less nothing would be all of it */
 	LINE(l, OWNER_TMPFS, 10);
 	assert_int_equal(l->lines[OWNER_TMPFS].bytes.state, QTY_INFERRED);
@@ -276,7 +243,7 @@ static void no_smaps(void **state)
 static void sums_past_u64_are_unread(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	s->cgroup.stat.sock_bytes = qty_measured(UINT64_MAX - 5);
 	struct ledger *l = snap_ledger(s);
 	assert_false(l->residual_bytes.known); /* the owners' sum is none */
@@ -285,7 +252,7 @@ static void sums_past_u64_are_unread(void **state)
 	free(l);
 	s->cgroup.stat.slab_reclaimable_bytes = s->cgroup.stat.slab_unreclaimable_bytes = qty_measured(UINT64_MAX);
 	l = snap_ledger(s);
-	assert_true(unread(l, OWNER_KERNEL_OTHER));
+	assert_true(line_unread(l, OWNER_KERNEL_OTHER));
 	assert_false(qty_known(l->groups[GROUP_KERNEL].owners_bytes));
 	free(l);
 	for (int i = 0; i < 3; i++)
@@ -304,7 +271,7 @@ static void sums_past_u64_are_unread(void **state)
 static void age_of_the_scan_is_told(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_plain);
 	s->age_ms = 1234;
 	struct ledger *l = snap_ledger(s);
 	assert_int_equal(l->lines[OWNER_JAVA_HEAP].age_ms, 1234);

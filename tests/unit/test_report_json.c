@@ -18,28 +18,6 @@
 
 enum { CAP = 1 << 20 };
 
-static const struct snap_shape plain = {
-	.heap = 400,
-	.code = 30,
-	.cds = 5,
-	.library = 6,
-	.stacks = 20,
-	.arenas = 40,
-	.pool = 300,
-	.others = 9,
-	.thp_unmapped = 3,
-	.shmem = 10,
-	.mapped = 50,
-	.cache = 200,
-	.kernel_stack = 2,
-	.pagetables = 4,
-	.slab_reclaimable = 8,
-	.slab_unreclaimable = 3,
-	.percpu = 1,
-	.kernel_other = 5,
-	.sock = 2,
-};
-
 static struct js *report_of(const struct snapshot *s, struct ledger **ret_ledger)
 {
 	struct ledger *l = snap_ledger(s);
@@ -101,7 +79,7 @@ static const struct js *line_of(const struct js *root, const char *owner)
 static void figures_are_the_ledgers(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_crowded);
 	snap_flink(s, 500 * MIB, 300 * MIB, 64 * MIB, 128 * MIB, 192 * MIB, 1728ull * MIB);
 	s->cgroup.max = limit_set(900 * MIB);
 	s->cgroup.high = limit_set(850 * MIB);
@@ -239,7 +217,7 @@ static void nothing_read_is_null_everywhere(void **state)
 static void limits_that_are_none_or_told(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_crowded);
 	auto_js struct js *none = report_of(s, NULL);
 	null(none, "limit_bytes");
 	text(none, "limit_state", "none");
@@ -255,7 +233,7 @@ static void hostile_names_stay_inside_their_strings(void **state)
 {
 	(void)state;
 	static const char hostile[] = "\033[2J\"},{\\\n\x01\x7f\xc2\x9b\xff\xc3 <script>";
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_crowded);
 	str_copy(s->engine.version, sizeof s->engine.version, str_of(hostile));
 	str_copy(s->jdk, sizeof s->jdk, str_of(hostile));
 	str_copy(s->kernel, sizeof s->kernel, str_of(hostile));
@@ -276,7 +254,7 @@ static void hostile_names_stay_inside_their_strings(void **state)
 static void a_full_buffer_is_an_error(void **state)
 {
 	(void)state;
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_crowded);
 	struct ledger *l = snap_ledger(s);
 	struct verdict *v = calloc(1, sizeof *v);
 	auto_buf struct buf whole = { .cap = CAP };

@@ -16,28 +16,6 @@
 
 enum { CAP = 1 << 20, COLUMNS = 100 };
 
-static const struct snap_shape plain = {
-	.heap = 400,
-	.code = 30,
-	.cds = 5,
-	.library = 6,
-	.stacks = 20,
-	.arenas = 40,
-	.pool = 300,
-	.others = 9,
-	.thp_unmapped = 3,
-	.shmem = 10,
-	.mapped = 50,
-	.cache = 200,
-	.kernel_stack = 2,
-	.pagetables = 4,
-	.slab_reclaimable = 8,
-	.slab_unreclaimable = 3,
-	.percpu = 1,
-	.kernel_other = 5,
-	.sock = 2,
-};
-
 /* The text, after it was checked: columns counted without colour, no control byte but newlines and colour. */
 static char *table_of(const struct snapshot *s, bool color)
 {
@@ -77,7 +55,7 @@ static void has(const char *table, const char *part)
 
 static struct snapshot *taskmanager(void)
 {
-	struct snapshot *s = snap_new(&plain);
+	struct snapshot *s = snap_new(&snap_crowded);
 	snap_flink(s, 500 * MIB, 300 * MIB, 64 * MIB, 128 * MIB, 192 * MIB, 1728ull * MIB);
 	s->cgroup.max = limit_set(900 * MIB);
 	s->cgroup.high = limit_set(850 * MIB);
