@@ -54,6 +54,7 @@ struct snapshot {
 		told_limit; /* --limit: counts when the cgroup says nothing, and is checked against it when it does */
 	struct limit pod_limit;
 
+	struct qty rollup_anon_bytes; /* smaps_rollup's Anonymous: read only where smaps could not be used */
 	bool vmas_read;
 	struct vma_set vmas;
 	struct resident_range

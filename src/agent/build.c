@@ -97,6 +97,13 @@ static void build_process(const struct evidence *e, struct snapshot *s)
 		if (!cgpath_container_id(path->v2, s->container_id))
 			(void)cgpath_container_id(path->v1_memory, s->container_id);
 	free(path);
+	struct smaps_rollup rollup;
+	if (text_of(e, s, "proc/smaps_rollup", &text)) {
+		if (smaps_rollup_parse(text, &rollup, &err) < 0)
+			gap_put(s, "proc/smaps_rollup", &err);
+		else
+			s->rollup_anon_bytes = rollup.anonymous_bytes;
+	}
 	if (text_of(e, s, "proc/smaps", &text)) {
 		s->vmas_read = smaps_parse(text, &s->vmas, &err) == 0;
 		if (!s->vmas_read)

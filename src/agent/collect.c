@@ -218,6 +218,9 @@ void collect_smaps(struct collecting *c)
 	if (rc < 0) {
 		collect_say_denied(c, &err);
 		evidence_fail(c->evidence, name, &err);
+		/* No composition, then: but the kernel's own total still closes the process's floor. */
+		if (err.kind == ERR_LIMIT || err.kind == ERR_MALFORMED)
+			collect_file(c, "smaps_rollup", "proc/smaps_rollup", LIMIT_PROC_FILE);
 		return;
 	}
 	struct snapshot *snapshot = NULL;

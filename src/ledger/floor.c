@@ -46,7 +46,8 @@ static struct qty floor_of_process(const struct snapshot *snapshot, const struct
 	const struct process_status *status = &snapshot->status;
 	struct qty sum = snapshot->vmas_read
 				 ? qty_sub(qty_measured(split->total_anon_bytes), qty_measured(split->lazyfree_bytes))
-				 : status->rss_anon_bytes;
+			 : qty_known(snapshot->rollup_anon_bytes) ? snapshot->rollup_anon_bytes
+								  : status->rss_anon_bytes;
 	uint64_t stacks = 0;
 	if (!qty_known(sum))
 		return sum;

@@ -175,6 +175,9 @@ static void floor_of_the_process(void **state)
 	s->memfd_heap_bytes = (struct qty){ 0 };
 	s->status.rss_anon_bytes = qty_measured(700 * MIB);
 	check_floor(s, (700 + 7 + 2 + 1) * (uint64_t)MIB, "status alone");
+	s->rollup_anon_bytes = qty_measured(706 * MIB); /* status runs some MiB low */
+	check_floor(s, (706 + 7 + 2 + 1) * (uint64_t)MIB, "the rollup where smaps could not be used");
+	s->rollup_anon_bytes = (struct qty){ 0 };
 	s->status.n_threads = count_of(UINT64_MAX);
 	struct ledger *l = snap_ledger(s);
 	assert_false(qty_known(l->floor_bytes)); /* a product past u64 is no number */
