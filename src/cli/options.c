@@ -58,7 +58,8 @@ static const struct option_info table[] = {
 	{ "no-metrics", NULL, "do not fetch any metrics page", BOTH, OPTION_SWITCH, AT(collect.no_metrics), true },
 	{ "http-timeout", "MS", "deadline of one HTTP request in milliseconds (2000)", BOTH, OPTION_MS,
 	  AT(collect.http_timeout_ms), true },
-	{ "config", "FILE", "options from a YAML file: the names above as keys; the command line wins", BOTH,
+	{ "config", "FILE",
+	  "options (but pid, capture, output) from a YAML file, by name; the command line wins", BOTH,
 	  OPTION_TEXT, AT(config), false },
 	{ "format", "table|json", "for people, or as in docs/report.schema.json", COMMAND_REPORT, OPTION_FORMAT,
 	  AT(format), true },
@@ -179,7 +180,10 @@ static int config_entry(struct options *options, const struct yml_entry *entry, 
 	char shown[48];
 	str_copy(shown, sizeof shown, key);
 	const struct option_info *info = find(key, COMMAND_REPORT | COMMAND_CAPTURE);
-	if (!info || !info->in_config)
+	if (info && !info->in_config)
+		return err_set(err, ERR_USAGE, "%s:%u: '%s' belongs on the command line", options->config, entry->line,
+			       shown);
+	if (!info)
 		return err_set(err, ERR_USAGE, "%s:%u: unknown key '%s': keys are the names of the options",
 			       options->config, entry->line, shown);
 	if (!(info->commands & command) || given[info - table])

@@ -163,8 +163,8 @@ static void configurations_that_are_refused(void **state)
 		const char *text, *says;
 	} table[] = {
 		{ "limt: 1g\n", ":1: unknown key 'limt': keys are the names of the options" },
-		{ "# x\n\npid: 42\n", ":3: unknown key 'pid'" }, /* a pid is of one run */
-		{ "config: x\n", "unknown key 'config'" },
+		{ "# x\n\npid: 42\n", ":3: 'pid' belongs on the command line" }, /* a pid is of one run */
+		{ "config: x\n", "'config' belongs on the command line" },
 		{ "limit: 1.5g\n", ":1: --limit: '1.5g' is no size" },
 		{ "limit: 0\n", "0 is no limit" },
 		{ "limit: [1g, 2g]\n", ":1: limit takes one value, not a list" },
