@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "cli/report.h"
 
-enum { COLUMNS = 100, BAR_WIDTH = 16, OWNER_WIDTH = 22, NOTE_MAX = 160 };
+enum { COLUMNS = 100, BAR_WIDTH = 16, OWNER_WIDTH = 22 };
 
 struct paint {
 	struct buf *out;
@@ -98,7 +98,16 @@ static void head(struct paint *p, const struct snapshot *s)
 		(void)buf_printf(p->out, "container %.12s\n", s->container_id);
 }
 
-static void room(struct paint *p, const struct snapshot *s, const struct ledger *l)
+/* Whether the room is little is the rule's to judge. */
+static bool room_is_low(const struct verdict *verdict)
+{
+	for (size_t i = 0; i < verdict->n_findings; i++)
+		if (strcmp(verdict->findings[i].rule, "freeboard-low") == 0)
+			return true;
+	return false;
+}
+
+static void room(struct paint *p, const struct snapshot *s, const struct ledger *l, bool low)
 {
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], c[UNITS_TEXT_CAP], d[UNITS_TEXT_CAP];
 	const char *limit = l->limit.kind == LIMIT_SET    ? units_format(a, l->limit.bytes)
@@ -107,7 +116,6 @@ static void room(struct paint *p, const struct snapshot *s, const struct ledger 
 	(void)buf_printf(p->out, "\nlimit %s%s   charged %s   floor %s   ", limit, l->limit_told ? " (told)" : "",
 			 size_or(b, l->charge_bytes, "unread"), size_or(c, l->floor_bytes, "unread"));
 	if (l->freeboard_bytes.known) {
-		bool low = l->limit.kind == LIMIT_SET && l->freeboard_bytes.bytes < (int64_t)(l->limit.bytes / 10);
 		char line[96];
 		(void)snprintf(line, sizeof line, "freeboard %s%s", units_format_signed(d, l->freeboard_bytes.bytes),
 			       l->freeboard_level == FREEBOARD_PROCESSES ? " at most" : "");
@@ -308,7 +316,7 @@ int report_table(const struct snapshot *snapshot, const struct ledger *ledger, c
 {
 	struct paint p = { out, color };
 	head(&p, snapshot);
-	room(&p, snapshot, ledger);
+	room(&p, snapshot, ledger, room_is_low(verdict));
 	budgets(&p, ledger);
 	ledger_groups(&p, ledger);
 	for (size_t i = 0; i < verdict->n_findings; i++)

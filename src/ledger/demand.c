@@ -96,6 +96,20 @@ static bool managed_pays(const struct engine_state *engine)
 	return !qty_known(engine->rocksdb_fixed_per_slot_bytes) && engine->rocksdb_managed != TRISTATE_FALSE;
 }
 
+static bool unread_line(const struct ledger *ledger, enum owner owner)
+{
+	return ledger->listed[owner] && !qty_known(ledger->lines[owner].bytes);
+}
+
+/* Whether native-other holds unread bytes that another budget pays for: jvm-overhead's own cannot be told from them. */
+static bool holds_others(const struct snapshot *snapshot, const struct ledger *ledger)
+{
+	bool memtables = unread_line(ledger, OWNER_ROCKSDB_MEMTABLES) && !snapshot->engine.rocksdb.memtables_in_cache;
+	return unread_line(ledger, OWNER_DIRECT_BUFFERS) ||
+	       (is_flink_tm(snapshot) && managed_pays(&snapshot->engine) &&
+		(memtables || unread_line(ledger, OWNER_ROCKSDB_BLOCK_CACHE)));
+}
+
 void budget_figures(const struct snapshot *snapshot, struct ledger *ledger)
 {
 	const struct flink_budget *flink = &snapshot->engine.flink;
@@ -134,7 +148,10 @@ void budget_figures(const struct snapshot *snapshot, struct ledger *ledger)
 	}
 	budget_put(ledger, "metaspace", flink->metaspace_bytes, BIT(OWNER_METASPACE), "-XX:MaxMetaspaceSize");
 	line_budget(ledger, OWNER_METASPACE, flink->metaspace_bytes);
+	size_t at = ledger->n_budgets;
 	budget_put(ledger, "jvm-overhead", flink->overhead_bytes, overhead, NULL);
+	if (ledger->n_budgets > at && holds_others(snapshot, ledger))
+		ledger->budgets[at].actual_bytes = (struct qty){ 0 };
 }
 
 /* Resident where it was read, else nothing: for owners that may not exist at all (no tmpfs, no sockets). */
@@ -173,8 +190,9 @@ static struct qty scaled_110(struct qty q)
 }
 
 /*
- * RocksDB's share of the expectation. A cache fills to its capacity, but never past the data it could hold:
- * min(bound, live data + readers + memtables), and never less than what is resident already.
+ * RocksDB's share of the expectation: its bound, for a cache fills to its capacity, and never less than what is resident
+ * already. The bound of Kafka Streams is a sum over its stores, and each cache ends at the data it could hold: there
+ * at most live data + readers + memtables.
  */
 static struct qty rocksdb_expected(const struct snapshot *snapshot, const struct ledger *ledger)
 {
@@ -195,11 +213,6 @@ static struct qty rocksdb_expected(const struct snapshot *snapshot, const struct
 	if (snapshot->engine.kind == ENGINE_KAFKA_STREAMS && qty_known(fill))
 		bound = qty_min(bound, qty_add(fill, or_zero(claim->memtables_bytes)));
 	return resident.bytes > bound.bytes ? resident : bound;
-}
-
-static bool unread_line(const struct ledger *ledger, enum owner owner)
-{
-	return ledger->listed[owner] && !qty_known(ledger->lines[owner].bytes);
 }
 
 /*
@@ -260,7 +273,9 @@ void demand_figures(const struct snapshot *snapshot, struct ledger *ledger)
 		BIT(OWNER_KERNEL_OTHER) | BIT(OWNER_SOCKETS);
 	demand_put(&legal, heap_what, heap);
 	demand_put(&legal, "MaxDirectMemorySize", direct_bound(&snapshot->flags));
-	demand_put(&legal, "MaxMetaspaceSize (unlimited)", snapshot->flags.max_metaspace_bytes);
+	struct qty max_metaspace = snapshot->flags.max_metaspace_bytes;
+	demand_put(&legal, qty_known(max_metaspace) ? "MaxMetaspaceSize" : "MaxMetaspaceSize (unlimited)",
+		   max_metaspace);
 	demand_put(&legal, "ReservedCodeCacheSize", code_bound(snapshot));
 	demand_put(&legal, "thread stacks", stacks_bound(snapshot));
 	struct qty rocksdb = rocksdb_bound(snapshot);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about the container's limit: room left, room wanted, room planned. */
 #include <stdio.h>
+#include <string.h>
 
 #include "rules/all.h"
 #include "rules/text.h"
@@ -52,23 +53,32 @@ static void change_limit(const struct rule_input *input, const struct judged_lim
 {
 	char now[UNITS_TEXT_CAP], then[UNITS_TEXT_CAP];
 	const struct flink_budget *flink = &input->snapshot->engine.flink;
+	bool planned = qty_known(flink->process_bytes) && flink->process_bytes.bytes && !limit->is_pod;
+	/* Less than what Flink shares out is no remedy, and Flink does not start with a factor below 1. */
+	if (planned && wanted < flink->process_bytes.bytes)
+		wanted = flink->process_bytes.bytes;
 	uint64_t mib = round_up(wanted) / MIB;
 	(void)units_format(now, limit->bytes);
 	(void)units_format(then, mib * MIB);
-	if (!qty_known(flink->process_bytes) || flink->process_bytes.bytes == 0 || limit->is_pod) {
+	if (!planned) {
 		finding_change(finding, "raise %s from %s to %s (%lluMi), leaving -Xmx as it is", limit->name, now,
 			       then, (unsigned long long)mib);
+		return;
+	}
+	const char *role = input->snapshot->engine.kind == ENGINE_FLINK_JOBMANAGER ? "jobmanager" : "taskmanager";
+	if (mib * MIB == flink->process_bytes.bytes) {
+		finding_change(finding, "raise %s from %s to %s (%lluMi), what %s.memory.process.size shares out",
+			       limit->name, now, then, (unsigned long long)mib, role);
 		return;
 	}
 	/* In hundredths and rounded up: a factor rounded down would give less than what the sentence says. */
 	double hundredths = (double)mib * MIB * 100 / (double)flink->process_bytes.bytes;
 	if ((double)(uint64_t)hundredths < hundredths)
 		hundredths = (double)((uint64_t)hundredths + 1);
-	/* A larger process size would be shared out by fractions: only overhead grows when it alone is pinned. */
-	const char *role = input->snapshot->engine.kind == ENGINE_FLINK_JOBMANAGER ? "jobmanager" : "taskmanager";
+	/* A larger process size would be shared out by fractions: heap and managed memory would take the room. */
 	finding_change(finding,
 		       "raise %s from %s to %s (%lluMi) without giving Flink more to share out: leave "
-		       "%s.memory.process.size and set kubernetes.%s.memory.limit-factor to %.2f",
+		       "%s.memory.process.size; on native Kubernetes set kubernetes.%s.memory.limit-factor to %.2f",
 		       limit->name, now, then, (unsigned long long)mib, role, role, hundredths / 100);
 }
 
@@ -105,6 +115,27 @@ static int blamed_owner(const struct ledger *ledger)
 		    (best < 0 || ledger->lines[owner].bytes.bytes > ledger->lines[best].bytes.bytes))
 			best = owner;
 	return best;
+}
+
+/* Where native-other is named: the lines with a budget of their own that stand in it because they are unread. */
+static void observe_unread(const struct rule_input *input, struct finding *finding)
+{
+	static const enum owner owners[] = { OWNER_DIRECT_BUFFERS, OWNER_ROCKSDB_BLOCK_CACHE, OWNER_ROCKSDB_MEMTABLES,
+					     OWNER_ROCKSDB_TABLE_READERS };
+	if (finding->owner != OWNER_NATIVE_OTHER)
+		return;
+	char names[128] = "";
+	for (size_t i = 0; i < sizeof owners / sizeof owners[0]; i++) {
+		bool in_cache =
+			owners[i] == OWNER_ROCKSDB_MEMTABLES && input->snapshot->engine.rocksdb.memtables_in_cache;
+		if (!input->ledger->listed[owners[i]] || qty_known(input->ledger->lines[owners[i]].bytes) || in_cache)
+			continue;
+		size_t used = strlen(names);
+		(void)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
+			       owner_table[owners[i]].name);
+	}
+	if (names[0])
+		finding_observation(finding, "It may be what stands in it unread: %s.", names);
 }
 
 /* One sentence on the overrun budget, if there is one. */
@@ -170,6 +201,7 @@ enum rule_answer rule_freeboard_low(const struct rule_input *input, struct findi
 		observe_overrun(ledger, finding);
 	else if (finding->owner >= 0)
 		finding_observation(finding, "The largest owner: %s.", owner_text(owner, ledger, finding->owner));
+	observe_unread(input, finding);
 	if (ledger->freeboard_level == FREEBOARD_PROCESSES)
 		finding_observation(
 			finding,
@@ -306,8 +338,7 @@ enum rule_answer rule_limit_below_process_size(const struct rule_input *input, s
 	finding_cause(
 		finding,
 		"Kubernetes' decimal G or M against Flink's binary g or m: the limit is then a multiple of 1,000,000");
-	finding_cause(finding,
-		      "kubernetes.%s.memory.limit-factor below 1, or a limit written by hand beside Flink's setting",
+	finding_cause(finding, "a limit written by hand, or by an autoscaler, beside Flink's %s.memory.process.size",
 		      role);
 	finding_cause(
 		finding,

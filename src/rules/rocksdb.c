@@ -22,11 +22,16 @@ static int largest_line(const struct ledger *ledger)
 	return best;
 }
 
+static unsigned long long mib_up(uint64_t bytes)
+{
+	return (bytes >> 20) + (bytes % (1 << 20) != 0);
+}
+
 static void change_for(const struct snapshot *snapshot, struct finding *finding, int owner, uint64_t over)
 {
+	const struct qty *overhead = &snapshot->engine.flink.overhead_bytes;
 	/* In steps of one write buffer, rounded up. */
-	unsigned long long mib =
-		(unsigned long long)((over / ((uint64_t)64 << 20) + (over % ((uint64_t)64 << 20) != 0)) * 64);
+	unsigned long long mib = (mib_up(over) + 63) / 64 * 64;
 	if (snapshot->engine.kind == ENGINE_KAFKA_STREAMS) {
 		if (owner == OWNER_ROCKSDB_TABLE_READERS)
 			finding_change(
@@ -39,10 +44,17 @@ static void change_for(const struct snapshot *snapshot, struct finding *finding,
 				mib);
 		return;
 	}
-	finding_change(
-		finding,
-		"raise taskmanager.memory.jvm-overhead.min and .max by %llum (and the limit with it): RocksDB's excess then has a budget of its own",
-		mib);
+	/* Overhead is a share between min and max: only both set to one figure give it. Process size and limit pay, not the heap. */
+	if (qty_known(*overhead))
+		finding_change(
+			finding,
+			"give the excess a budget: set taskmanager.memory.jvm-overhead.min and .max both to %llum (%llum more than now), and raise taskmanager.memory.process.size and the container's limit by the same %llum",
+			mib_up(overhead->bytes) + mib, mib, mib);
+	else
+		finding_change(
+			finding,
+			"give the excess a budget: set taskmanager.memory.jvm-overhead.min and .max both to what overhead is now and %llum more, and raise taskmanager.memory.process.size and the container's limit by the same %llum",
+			mib, mib);
 }
 
 /* Lines that are unread could lift the sum past its budget: name their metrics. Memtables in the cache are in its line. */
@@ -125,8 +137,14 @@ enum rule_answer rule_rocksdb_over_budget(const struct rule_input *input, struct
 		finding_missing(finding,
 				"the exact number of block caches: no label names the slot, so usage is an estimate");
 	change_for(snapshot, finding, finding->owner, resident.bytes - bound->bytes);
-	finding_validate(finding,
-			 "steady: the three rocksdb lines together stay below their budget through a full day's peak");
+	if (snapshot->engine.kind == ENGINE_KAFKA_STREAMS)
+		finding_validate(
+			finding,
+			"steady: the three rocksdb lines together stay below their budget through a full day's peak");
+	else
+		finding_validate(
+			finding,
+			"steady: the three rocksdb lines together stay below their budget and what was added to overhead, through a full day's peak");
 	finding_validate(
 		finding,
 		"restore: the same while a restore or rescale runs, when iterators and write batches are largest");

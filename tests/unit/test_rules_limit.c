@@ -148,6 +148,12 @@ static void freeboard_inputs(void **state)
 	scene_done(&sc);
 }
 
+static void holds(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("no '%s' in '%s'", part, text);
+}
+
 static void freeboard_names_an_owner(void **state)
 {
 	(void)state;
@@ -161,8 +167,16 @@ static void freeboard_names_an_owner(void **state)
 	assert_string_equal(sc.f.effective_settings[0].where, "--limit");
 	free(sc.l);
 
-	/* Native memory over the overhead's budget comes before a heap that is within its own. */
+	/* Where direct memory is unread it stands in native-other: the overhead is not blamed for it. */
 	snap_flink(sc.s, 500 * MIB, 50 * MIB, 0, 50 * MIB, 100 * MIB, 900 * MIB);
+	sc.l = snap_ledger(sc.s);
+	assert_int_equal(judge("freeboard-low", sc.s, sc.l, &sc.f), RULE_FIRED);
+	assert_int_equal(sc.f.owner, OWNER_JAVA_HEAP);
+	assert_null(strstr(sc.f.observation, "Over its budget"));
+	free(sc.l);
+
+	/* Native memory over the overhead's budget comes before a heap that is within its own. */
+	sc.s->engine.gauges.direct_used_bytes = qty_measured(0);
 	sc.l = snap_ledger(sc.s);
 	assert_int_equal(judge("freeboard-low", sc.s, sc.l, &sc.f), RULE_FIRED);
 	judge_whole(&sc.f);
@@ -176,6 +190,45 @@ static void freeboard_names_an_owner(void **state)
 	assert_int_equal(judge("freeboard-low", sc.s, sc.l, &sc.f), RULE_FIRED);
 	judge_whole(&sc.f);
 	assert_non_null(strstr(sc.f.observation, "Without the container's cgroup this is an upper bound"));
+	scene_done(&sc);
+}
+
+static void native_other_is_named_with_what_may_stand_in_it(void **state)
+{
+	(void)state;
+	struct scene sc = scene_new();
+	free(sc.l);
+	sc.s->told_limit = limit_set(650 * MIB);
+	snap_flink(sc.s, 500 * MIB, 512 * MIB, 0, 50 * MIB, 100 * MIB, 900 * MIB);
+	sc.s->engine.backend = BACKEND_ROCKSDB;
+	sc.l = snap_ledger(sc.s);
+	sc.l->lines[OWNER_JAVA_HEAP].bytes = qty_measured(10 * MIB);
+	assert_int_equal(judge("freeboard-low", sc.s, sc.l, &sc.f), RULE_FIRED);
+	judge_whole(&sc.f);
+	assert_int_equal(sc.f.owner, OWNER_NATIVE_OTHER);
+	holds(sc.f.observation,
+	      "It may be what stands in it unread: direct-buffers, rocksdb-block-cache, rocksdb-memtables, rocksdb-table-readers.");
+
+	sc.s->engine.rocksdb.memtables_in_cache = true; /* then they are no line of native-other's */
+	sc.l->lines[OWNER_ROCKSDB_BLOCK_CACHE].bytes = qty_measured(MIB);
+	assert_int_equal(judge("freeboard-low", sc.s, sc.l, &sc.f), RULE_FIRED);
+	holds(sc.f.observation, "unread: direct-buffers, rocksdb-table-readers.");
+	scene_done(&sc);
+}
+
+/* Flink does not start with a factor below 1, and a limit below what it shares out is no remedy. */
+static void the_limit_factor_is_never_below_one(void **state)
+{
+	(void)state;
+	struct scene sc = scene_new();
+	snap_flink(sc.s, 500 * MIB, 0, 0, 0, 0, 4096ull * MIB);
+	set_room(sc.l, 1024 * MIB, 1);
+	assert_int_equal(judge("freeboard-low", sc.s, sc.l, &sc.f), RULE_FIRED);
+	assert_null(strstr(sc.f.change, "limit-factor"));
+	holds(sc.f.change, "to 4.00 GiB (4096Mi), what taskmanager.memory.process.size shares out");
+	snap_flink(sc.s, 500 * MIB, 0, 0, 0, 0, 4090ull * MIB);
+	assert_int_equal(judge("freeboard-low", sc.s, sc.l, &sc.f), RULE_FIRED);
+	holds(sc.f.change, "limit-factor to 1.01");
 	scene_done(&sc);
 }
 
@@ -338,12 +391,6 @@ static void extreme_figures(void **state)
 	scene_done(&sc);
 }
 
-static void holds(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		fail_msg("no '%s' in '%s'", part, text);
-}
-
 /* The words around the figures: which side of the limit, how far, and to what it should be raised. */
 static void what_the_sentences_say(void **state)
 {
@@ -423,7 +470,9 @@ int main(void)
 		cmocka_unit_test(freeboard_of_the_pod),
 		cmocka_unit_test(freeboard_inputs),
 		cmocka_unit_test(freeboard_names_an_owner),
+		cmocka_unit_test(native_other_is_named_with_what_may_stand_in_it),
 		cmocka_unit_test(the_limit_factor_gives_enough),
+		cmocka_unit_test(the_limit_factor_is_never_below_one),
 		cmocka_unit_test(demand_borders),
 		cmocka_unit_test(demand_inputs),
 		cmocka_unit_test(process_size_borders),

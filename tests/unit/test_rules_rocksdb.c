@@ -138,7 +138,9 @@ static void names_the_part_and_the_remedy(void **state)
 	struct finding f;
 	assert_int_equal(ask(tm(500 * MIB, 100 * MIB, 600 * MIB, 50 * MIB), &f), RULE_FIRED);
 	assert_int_equal(f.owner, OWNER_ROCKSDB_MEMTABLES);
-	assert_non_null(strstr(f.change, "jvm-overhead.min and .max by 256m"));
+	assert_non_null(strstr(
+		f.change,
+		"jvm-overhead.min and .max both to 256m (256m more than now), and raise taskmanager.memory.process.size"));
 
 	struct snapshot *s = tm(500 * MIB, 100 * MIB, 60 * MIB, 500 * MIB);
 	s->engine.kind = ENGINE_KAFKA_STREAMS;
