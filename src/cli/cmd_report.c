@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "agent/build.h"
@@ -45,6 +46,12 @@ static bool use_color(const struct options *options)
 	return options->color == COLOR_ALWAYS;
 }
 
+static unsigned columns(void)
+{
+	struct winsize size = { 0 };
+	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 100;
+}
+
 /* From evidence to bytes; nothing is printed before all of it is there. */
 static int render(const struct options *options, const struct evidence *evidence, struct buf *out, int *ret_status,
 		  struct err *err)
@@ -60,7 +67,7 @@ static int render(const struct options *options, const struct evidence *evidence
 		rules_run(&input, verdict);
 		rc = options->format == FORMAT_JSON
 			     ? report_json(snapshot, ledger, verdict, out, err)
-			     : report_table(snapshot, ledger, verdict, use_color(options), out, err);
+			     : report_table(snapshot, ledger, verdict, use_color(options), columns(), out, err);
 		bool grave = verdict->n_findings && verdict->findings[0].severity >= SEVERITY_WARNING;
 		*ret_status = grave ? EXIT_FINDING : EXIT_OK;
 		if (rc == 0 && snapshot->access == ACCESS_NONE)

@@ -11,8 +11,8 @@
 int report_json(const struct snapshot *snapshot, const struct ledger *ledger, const struct verdict *verdict,
 		struct buf *out, struct err *err) __attribute__((warn_unused_result));
 
-/* For people: at most 100 columns. */
+/* For people, in lines of `columns`, but at least 80 and at most 100. */
 int report_table(const struct snapshot *snapshot, const struct ledger *ledger, const struct verdict *verdict,
-		 bool color, struct buf *out, struct err *err) __attribute__((warn_unused_result));
+		 bool color, unsigned columns, struct buf *out, struct err *err) __attribute__((warn_unused_result));
 
 #endif

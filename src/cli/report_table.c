@@ -6,11 +6,12 @@
 #include "base/units.h"
 #include "cli/report.h"
 
-enum { COLUMNS = 100, BAR_WIDTH = 16, OWNER_WIDTH = 22 };
+enum { COLUMNS_MIN = 80, COLUMNS_MAX = 100, BAR_WIDTH = 16, BAR_WIDTH_NARROW = 4, OWNER_WIDTH = 22 };
 
 struct paint {
 	struct buf *out;
 	bool color;
+	unsigned columns;
 };
 
 enum tone { TONE_PLAIN, TONE_BOLD, TONE_DIM, TONE_RED, TONE_YELLOW, TONE_GREEN };
@@ -45,7 +46,7 @@ static struct str take_piece(struct str *word, size_t room)
 	return piece;
 }
 
-/* Words of `text` in lines of at most COLUMNS, each after `indent` blanks; the first starts at `at`. */
+/* Words of `text` in lines of at most p->columns, each after `indent` blanks; the first starts at `at`. */
 static void wrapped(struct paint *p, unsigned indent, unsigned at, const char *text)
 {
 	char shown[2 * FINDING_TEXT_CAP];
@@ -55,7 +56,7 @@ static void wrapped(struct paint *p, unsigned indent, unsigned at, const char *t
 	while (str_split(&rest, ' ', &word)) {
 		if (word.len == 0)
 			continue;
-		if (!first && column + 1 + word.len > COLUMNS) {
+		if (!first && column + 1 + word.len > p->columns) {
 			(void)buf_printf(p->out, "\n%*s", (int)indent, "");
 			column = indent;
 			first = true;
@@ -64,8 +65,8 @@ static void wrapped(struct paint *p, unsigned indent, unsigned at, const char *t
 			(void)buf_putc(p->out, ' ');
 			column++;
 		}
-		while (column + word.len > COLUMNS && word.len) {
-			struct str piece = take_piece(&word, COLUMNS > column ? COLUMNS - column : 1);
+		while (column + word.len > p->columns && word.len) {
+			struct str piece = take_piece(&word, p->columns > column ? p->columns - column : 1);
 			(void)buf_add(p->out, piece);
 			column += (unsigned)piece.len;
 			if (word.len == 0)
@@ -98,6 +99,16 @@ static void head(struct paint *p, const struct snapshot *s)
 		(void)buf_printf(p->out, "container %.12s\n", s->container_id);
 }
 
+static bool is_narrow(const struct paint *p)
+{
+	return p->columns < 92;
+}
+
+static unsigned bar_width(const struct paint *p)
+{
+	return is_narrow(p) ? BAR_WIDTH_NARROW : BAR_WIDTH;
+}
+
 /* Whether the room is little is the rule's to judge. */
 static bool room_is_low(const struct verdict *verdict)
 {
@@ -113,8 +124,9 @@ static void room(struct paint *p, const struct snapshot *s, const struct ledger 
 	const char *limit = l->limit.kind == LIMIT_SET    ? units_format(a, l->limit.bytes)
 			    : l->limit.kind == LIMIT_NONE ? "none"
 							  : "unread";
-	(void)buf_printf(p->out, "\nlimit %s%s   charged %s   floor %s   ", limit, l->limit_told ? " (told)" : "",
-			 size_or(b, l->charge_bytes, "unread"), size_or(c, l->floor_bytes, "unread"));
+	(void)buf_printf(p->out, "\nlimit %s%s   charged %s   floor %s%s", limit, l->limit_told ? " (told)" : "",
+			 size_or(b, l->charge_bytes, "unread"), size_or(c, l->floor_bytes, "unread"),
+			 is_narrow(p) ? "\n" : "   ");
 	if (l->freeboard_bytes.known) {
 		char line[96];
 		(void)snprintf(line, sizeof line, "freeboard %s%s", units_format_signed(d, l->freeboard_bytes.bytes),
@@ -125,7 +137,7 @@ static void room(struct paint *p, const struct snapshot *s, const struct ledger 
 	}
 	(void)buf_printf(p->out, "\nexpected demand %s   legal demand %s%s\n", size_or(a, l->expected.bytes, "unread"),
 			 size_or(b, l->legal.bytes, "unbounded"),
-			 l->torn ? "   (the charge moved while it was read)" : "");
+			 l->torn ? "\n(the charge moved while it was read)" : "");
 	if (s->cgroup.high.kind != LIMIT_SET || !l->throttle_room_bytes.known)
 		return;
 	int64_t left = l->throttle_room_bytes.bytes;
@@ -141,10 +153,10 @@ static void bar(struct paint *p, uint64_t actual, uint64_t budget)
 {
 	bool over = actual > budget;
 	double share = budget ? (double)actual / (double)budget : over ? 10 : 0;
-	unsigned filled = share >= 1 ? BAR_WIDTH : (unsigned)(share * BAR_WIDTH + 0.5);
+	unsigned width = bar_width(p), filled = share >= 1 ? width : (unsigned)(share * width + 0.5);
 	(void)buf_putc(p->out, '[');
-	tone(p, over ? TONE_RED : filled > BAR_WIDTH * 9 / 10 ? TONE_YELLOW : TONE_GREEN);
-	for (unsigned i = 0; i < BAR_WIDTH; i++)
+	tone(p, over ? TONE_RED : share > 0.9 ? TONE_YELLOW : TONE_GREEN);
+	for (unsigned i = 0; i < width; i++)
 		(void)buf_putc(p->out, i < filled ? (over && i + 1 == filled ? '!' : '#') : '.');
 	tone(p, TONE_PLAIN);
 	/* A budget that is overrun ten times is overrun; the figure must not push the columns apart. */
@@ -159,7 +171,10 @@ static void budgets(struct paint *p, const struct ledger *l)
 	if (l->n_budgets == 0)
 		return;
 	(void)buf_putc(p->out, '\n');
-	text_in(p, TONE_BOLD, "BUDGET             SET ASIDE      RESIDENT                          ENFORCED BY");
+	tone(p, TONE_BOLD);
+	(void)buf_printf(p->out, "BUDGET             SET ASIDE      RESIDENT%*sENFORCED BY", (int)bar_width(p) + 10,
+			 "");
+	tone(p, TONE_PLAIN);
 	(void)buf_putc(p->out, '\n');
 	for (size_t i = 0; i < l->n_budgets; i++) {
 		const struct ledger_budget *b = &l->budgets[i];
@@ -169,7 +184,7 @@ static void budgets(struct paint *p, const struct ledger *l)
 		if (qty_known(b->actual_bytes))
 			bar(p, b->actual_bytes.bytes, b->budget_bytes);
 		else
-			(void)buf_printf(p->out, "%*s", BAR_WIDTH + 7, "");
+			(void)buf_printf(p->out, "%*s", (int)bar_width(p) + 7, "");
 		(void)buf_printf(p->out, "  %s\n", b->enforced_by ? b->enforced_by : "nothing");
 	}
 }
@@ -183,11 +198,12 @@ static void ledger_line(struct paint *p, const struct ledger_line *line)
 			 line->bound.kind == LIMIT_SET    ? units_format(bound, line->bound.bytes)
 			 : line->bound.kind == LIMIT_NONE ? "none"
 							  : "");
-	/* The note goes on below its own column. */
-	const unsigned at = 2 + OWNER_WIDTH + 1 + 10 + 2 + 8 + 1 + 10 + 1 + 10 + 2;
-	char note[LEDGER_NOTE_CAP];
-	str_copy(note, sizeof note, str_of(line->note));
-	wrapped(p, at, at, note);
+	/* The note goes on below its own column, or on a narrow terminal below the line. */
+	const unsigned beside = 2 + OWNER_WIDTH + 1 + 10 + 2 + 8 + 1 + 10 + 1 + 10 + 2, below = 10;
+	bool fits = p->columns == COLUMNS_MAX || beside + strlen(line->note) <= p->columns;
+	if (!fits)
+		(void)buf_printf(p->out, "\n%*s", (int)below, "");
+	wrapped(p, fits ? beside : below, fits ? beside : below, line->note);
 }
 
 static bool in_group(const struct ledger *l, int owner, int group)
@@ -312,9 +328,12 @@ static void finding(struct paint *p, const struct finding *f)
 }
 
 int report_table(const struct snapshot *snapshot, const struct ledger *ledger, const struct verdict *verdict,
-		 bool color, struct buf *out, struct err *err)
+		 bool color, unsigned columns, struct buf *out, struct err *err)
 {
-	struct paint p = { out, color };
+	struct paint p = { out, color,
+			   columns < COLUMNS_MIN   ? COLUMNS_MIN
+			   : columns > COLUMNS_MAX ? COLUMNS_MAX
+						   : columns };
 	head(&p, snapshot);
 	room(&p, snapshot, ledger, room_is_low(verdict));
 	budgets(&p, ledger);

@@ -14,10 +14,10 @@
 #include "rules/rules.h"
 #include "support/snap.h"
 
-enum { CAP = 1 << 20, COLUMNS = 100 };
+enum { CAP = 1 << 20, COLUMNS = 100, NARROW = 80 };
 
 /* The text, after it was checked: columns counted without colour, no control byte but newlines and colour. */
-static char *table_of(const struct snapshot *s, bool color)
+static char *table_in(const struct snapshot *s, bool color, unsigned columns)
 {
 	struct ledger *l = snap_ledger(s);
 	struct verdict *v = calloc(1, sizeof *v);
@@ -25,7 +25,7 @@ static char *table_of(const struct snapshot *s, bool color)
 	struct buf out = { .cap = CAP };
 	struct err err = { 0 };
 	rules_run(&input, v);
-	assert_int_equal(report_table(s, l, v, color, &out, &err), 0);
+	assert_int_equal(report_table(s, l, v, color, columns, &out, &err), 0);
 	size_t column = 0;
 	for (size_t i = 0; i < out.len; i++) {
 		unsigned char c = (unsigned char)out.ptr[i];
@@ -35,7 +35,7 @@ static char *table_of(const struct snapshot *s, bool color)
 			continue;
 		}
 		column = c == '\n' ? 0 : column + ((c & 0xc0) != 0x80);
-		if (column > COLUMNS)
+		if (column > columns)
 			fail_msg("longer than %d columns: %.*s", COLUMNS, (int)column, out.ptr + i + 1 - column);
 		if ((c < 0x20 && c != '\n') || c == 0x7f)
 			fail_msg("control byte %d", c);
@@ -45,6 +45,13 @@ static char *table_of(const struct snapshot *s, bool color)
 	free(v);
 	free(l);
 	return out.ptr;
+}
+
+/* On a terminal of 100 columns; one of 80 must hold it as well. */
+static char *table_of(const struct snapshot *s, bool color)
+{
+	free(table_in(s, color, NARROW));
+	return table_in(s, color, COLUMNS);
 }
 
 static void has(const char *table, const char *part)
@@ -174,7 +181,7 @@ static void a_full_buffer_is_an_error(void **state)
 	struct verdict *v = calloc(1, sizeof *v);
 	auto_buf struct buf out = { .cap = 200 };
 	struct err err = { 0 };
-	assert_true(report_table(s, l, v, false, &out, &err) < 0);
+	assert_true(report_table(s, l, v, false, COLUMNS, &out, &err) < 0);
 	assert_int_equal(err.kind, ERR_NOMEM);
 	free(v);
 	free(l);
