@@ -132,7 +132,7 @@ static void kernel_lines(const struct snapshot *snapshot, struct ledger *ledger)
 		bytes[i] = parts[i].bytes;
 		any |= qty_known(bytes[i]);
 	}
-	/* Without a cgroup two of them can still be told for this process alone. */
+	/* Without a cgroup page tables can still be told for this process alone. */
 	if (!qty_known(stat->anon_bytes) && qty_known(snapshot->status.vm_pte_bytes)) {
 		struct ledger_line *line =
 			line_put(ledger, OWNER_PAGE_TABLES, snapshot->status.vm_pte_bytes, "status VmPTE");

@@ -88,7 +88,8 @@ enum rule_answer rule_access_degraded(const struct rule_input *input, struct fin
 	finding_title(finding, "%zu input%s could not be read", snapshot->n_gaps, snapshot->n_gaps == 1 ? "" : "s");
 	finding_observation(finding, "%s: %s. It costs: %s.", gravest->what, gravest->reason, cost->lines);
 	if (left_out)
-		finding_observation(finding, "%zu more stand in access.reasons.", left_out);
+		finding_observation(finding, "%zu more %s in access.reasons.", left_out,
+				    left_out == 1 ? "stands" : "stand");
 	finding_figure(finding, "missing_inputs", (int64_t)snapshot->n_gaps);
 	finding_cause(
 		finding,
