@@ -38,7 +38,6 @@ size_t js_len(const struct js *value);              /* of an array or object, el
 bool js_u64(const struct js *value, uint64_t *ret); /* whole numbers >= 0; 1.5E8 counts */
 bool js_i64(const struct js *value, int64_t *ret);
 bool js_double(const struct js *value, double *ret);
-bool js_bool(const struct js *value, bool *ret);
 bool js_str(const struct js *value, struct str *ret); /* valid UTF-8 without NUL */
 
 /* Members in the document's order. Start with `struct js_iter iter = { 0 }`. */

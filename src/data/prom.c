@@ -261,22 +261,6 @@ enum prom_kind prom_line(struct str line, struct prom_sample *ret_sample, const 
 	return why ? PROM_BAD : PROM_SAMPLE;
 }
 
-bool prom_meta(struct str line, struct str *ret_keyword, struct str *ret_name, struct str *ret_rest)
-{
-	struct str rest = str_trim(line);
-	if (!str_take(&rest, STR("#")))
-		return false;
-	str_blanks(&rest);
-	*ret_keyword = take_word(&rest);
-	if (!str_eq(*ret_keyword, STR("TYPE")) && !str_eq(*ret_keyword, STR("HELP")) &&
-	    !str_eq(*ret_keyword, STR("UNIT")))
-		return false;
-	*ret_name = take_name(&rest);
-	str_blanks(&rest);
-	*ret_rest = rest;
-	return ret_name->len != 0;
-}
-
 void prom_start(struct prom *prom, struct str page)
 {
 	*prom = (struct prom){ .rest = page };

@@ -63,9 +63,6 @@ int prom_end(const struct prom *prom, struct err *err) __attribute__((warn_unuse
  */
 enum prom_kind prom_line(struct str line, struct prom_sample *ret_sample, const char **ret_why);
 
-/* The family of a "# TYPE name kind" or "# HELP name text" line; false for any other line. */
-bool prom_meta(struct str line, struct str *ret_keyword, struct str *ret_name, struct str *ret_rest);
-
 /* The raw value of this label; false if there is none. An empty value equals an absent label. */
 bool prom_label(const struct prom_sample *sample, struct str name, struct str *ret_value);
 

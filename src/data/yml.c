@@ -431,11 +431,3 @@ void yml_done(struct yml *yml)
 	free(yml->arena);
 	*yml = (struct yml){ 0 };
 }
-
-const struct yml_entry *yml_find(const struct yml *yml, const char *key)
-{
-	for (size_t i = 0; i < yml->n; i++)
-		if (str_eq(yml->items[i].key, str_of(key)))
-			return &yml->items[i];
-	return NULL;
-}

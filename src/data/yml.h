@@ -40,6 +40,4 @@ int yml_parse(struct str text, const char *name, struct yml *ret_yml, struct err
 void yml_done(struct yml *yml);
 #define auto_yml auto_(yml_done)
 
-const struct yml_entry *yml_find(const struct yml *yml, const char *key);
-
 #endif

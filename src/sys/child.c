@@ -79,12 +79,6 @@ static bool reap(pid_t pid, struct child_result *result)
 	return true;
 }
 
-bool child_reap(int pid)
-{
-	struct child_result ignored;
-	return reap(pid, &ignored);
-}
-
 enum drained { DRAINED_OPEN, DRAINED_END, DRAINED_FULL, DRAINED_NOMEM };
 
 /* Take what is in the pipe. */

@@ -19,7 +19,7 @@ typedef int child_work(void *context, int out_fd);
 struct child_result {
 	int exit_status; /* 0 to 255; -1 if a signal ended it */
 	int signal;      /* that signal, or 0 */
-	int unreaped;    /* 0; else the pid of a killed child stuck in the kernel: pass it to child_reap() later */
+	int unreaped;    /* 0; else the pid of a killed child stuck in the kernel, which nobody waits for */
 };
 
 /*
@@ -34,9 +34,6 @@ struct child_result {
  */
 int child_run(child_work *work, void *context, struct mono deadline, size_t cap, struct buf *out,
 	      struct child_result *ret, struct err *err) __attribute__((warn_unused_result));
-
-/* True once a child that child_run() had to leave behind is reaped. Never blocks. */
-bool child_reap(int pid);
 
 /* For `work`: write all bytes. False when the reader is gone. */
 bool child_write(int fd, struct str bytes);

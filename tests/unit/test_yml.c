@@ -56,8 +56,6 @@ static void flattens(void **state)
 		assert_int_equal(yml.items[i].line, want[i].line);
 		assert_int_equal(yml.items[i].empty, want[i].empty);
 	}
-	assert_non_null(yml_find(&yml, "taskmanager.host"));
-	assert_null(yml_find(&yml, "taskmanager"));
 }
 
 static void empty_documents(void **state)
