@@ -61,8 +61,10 @@ static void change_limit(const struct rule_input *input, const struct judged_lim
 	(void)units_format(now, limit->bytes);
 	(void)units_format(then, mib * MIB);
 	if (!planned) {
-		finding_change(finding, "raise %s from %s to %s (%lluMi), leaving -Xmx as it is", limit->name, now,
-			       then, (unsigned long long)mib);
+		finding_change(
+			finding,
+			"raise %s from %s to %s (%lluMi), leaving -Xmx as it is (written out, if it is a share of the limit)",
+			limit->name, now, then, (unsigned long long)mib);
 		return;
 	}
 	const char *role = input->snapshot->engine.kind == ENGINE_FLINK_JOBMANAGER ? "jobmanager" : "taskmanager";
@@ -291,7 +293,7 @@ enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct f
 		finding_observation(finding, "Most still to come: %s, %s.", part->what, units_format(c, growth));
 	finding_cause(
 		finding,
-		"the limit was set to the heap or to Flink's process size without what lives outside it: compare limit and parts");
+		"the limit was set to the heap, or to Flink's flink.size, without what lives outside it: compare limit and parts");
 	finding_cause(finding,
 		      "\"everything else\" is unusually large: then its lines, not the settings, are the matter");
 	finding_setting_bytes(finding, judged.setting, limit, judged.where);
