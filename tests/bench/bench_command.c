@@ -33,7 +33,10 @@ static double cpu_ms(const struct rusage *usage)
 	       (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1e3;
 }
 
-/* Private_Dirty of a smaps_rollup, in KiB; 0 if it cannot be read. Clean ones are file pages that nobody else happens to map. */
+/*
+ * Anonymous of a smaps_rollup, in KiB; 0 if it cannot be read. Private_* would count file pages that nobody else happens
+ * to map, and those of a program just built as dirty.
+ */
 static unsigned long private_kib(int pid)
 {
 	char path[64], line[160];
@@ -43,7 +46,7 @@ static unsigned long private_kib(int pid)
 	if (!file)
 		return 0;
 	while (fgets(line, sizeof line, file))
-		if (sscanf(line, "Private_Dirty: %lu", &kib) == 1)
+		if (sscanf(line, "Anonymous: %lu", &kib) == 1)
 			total += kib;
 	(void)fclose(file);
 	return total;
