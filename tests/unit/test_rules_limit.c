@@ -181,6 +181,7 @@ static void freeboard_names_an_owner(void **state)
 	assert_int_equal(judge("freeboard-low", sc.s, sc.l, &sc.f), RULE_FIRED);
 	judge_whole(&sc.f);
 	assert_int_equal(sc.f.owner, OWNER_NATIVE_OTHER);
+	holds(sc.f.competing_causes[sc.f.n_causes - 1], "a higher limit only buys time");
 	judge_figure(&sc.f, "overrun_budget_bytes", 100 * MIB);
 	judge_figure(&sc.f, "overrun_actual_bytes", 240 * MIB);
 	free(sc.l);
