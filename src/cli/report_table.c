@@ -260,7 +260,7 @@ static void ledger_groups(struct paint *p, const struct ledger *l)
 		(void)buf_putc(p->out, '\n');
 		for (int owner = 0; owner < OWNER_COUNT; owner++)
 			if (in_group(l, owner, group) && qty_known(l->lines[owner].bytes) &&
-			    (l->lines[owner].bytes.bytes || l->lines[owner].claim_bytes.bytes))
+			    (l->lines[owner].bytes.bytes || qty_known(l->lines[owner].claim_bytes)))
 				ledger_line(p, &l->lines[owner]);
 		unread_lines(p, l, group);
 	}

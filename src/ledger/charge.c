@@ -132,7 +132,15 @@ static void kernel_lines(const struct snapshot *snapshot, struct ledger *ledger)
 		bytes[i] = parts[i].bytes;
 		any |= qty_known(bytes[i]);
 	}
-	/* Without a cgroup page tables can still be told for this process alone. */
+	/* Without a cgroup two of them can still be told for this process alone; the floor counts the same. */
+	if (!qty_known(stat->anon_bytes) && snapshot->status.n_threads.known &&
+	    snapshot->status.n_threads.n <= UINT64_MAX / KERNEL_STACK_BYTES) {
+		struct ledger_line *line =
+			line_put(ledger, OWNER_KERNEL_STACKS,
+				 qty_of(snapshot->status.n_threads.n * KERNEL_STACK_BYTES, QTY_INFERRED),
+				 "status Threads x 16 KiB");
+		line_note(line, "of this process alone");
+	}
 	if (!qty_known(stat->anon_bytes) && qty_known(snapshot->status.vm_pte_bytes)) {
 		struct ledger_line *line =
 			line_put(ledger, OWNER_PAGE_TABLES, snapshot->status.vm_pte_bytes, "status VmPTE");

@@ -13,7 +13,7 @@
  */
 #include "ledger/parts.h"
 
-enum { LAZYFREE_MAX_AGE_MS = 60 * 1000, KERNEL_STACK_BYTES = 16 * 1024 };
+enum { LAZYFREE_MAX_AGE_MS = 60 * 1000 };
 
 static struct qty floor_of_cgroup(const struct snapshot *snapshot, const struct vma_split *split)
 {

@@ -7,6 +7,9 @@
 #include "bankfull/snapshot.h"
 #include "ledger/vmasplit.h"
 
+/* THREAD_SIZE of x86-64 and arm64 with 4 KiB pages (arch/.../include/asm/page_64_types.h, memory.h). */
+enum { KERNEL_STACK_BYTES = 16 * 1024 };
+
 /* Enter one line. `source` and `note` are copied. Returns it, for budget, bound and claim. */
 struct ledger_line *line_put(struct ledger *ledger, enum owner owner, struct qty bytes, const char *source);
 void line_note(struct ledger_line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));

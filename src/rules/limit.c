@@ -319,6 +319,17 @@ enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct f
 	return RULE_FIRED;
 }
 
+/* The other two findings on the limit fire, or are about to. */
+static bool lacks_room(const struct rule_input *input)
+{
+	const struct ledger *ledger = input->ledger;
+	uint64_t limit = ledger->limit.bytes,
+		 warning = thresholds_share(limit, input->thresholds->freeboard_warning_bp);
+	if (qty_known(ledger->expected.bytes) && ledger->expected.bytes.bytes > limit)
+		return true;
+	return ledger->freeboard_bytes.known && ledger->freeboard_bytes.bytes < (int64_t)warning;
+}
+
 enum rule_answer rule_limit_below_process_size(const struct rule_input *input, struct finding *finding)
 {
 	const struct snapshot *snapshot = input->snapshot;
@@ -362,10 +373,15 @@ enum rule_answer rule_limit_below_process_size(const struct rule_input *input, s
 	finding_setting_bytes(finding, key, process, "sum of the parts on the command line");
 	finding_bytes(finding, "limit_bytes", limit);
 	finding_bytes(finding, "process_size_bytes", process);
-	finding_change(finding, "set %s.memory.process.size to %llum, what the limit really is", role,
-		       (unsigned long long)(limit >> 20));
+	/* What already lacks room must not be told to plan for less, while another finding says to raise the limit. */
+	if (lacks_room(input)) {
+		finding_change(finding, "raise the container's memory limit to %s (%lluMi), what Flink shares out",
+			       units_format(b, round_up(process)), (unsigned long long)(round_up(process) / MIB));
+	} else {
+		finding_change(finding, "set %s.memory.process.size to %llum, what the limit really is", role,
+			       (unsigned long long)(limit >> 20));
+	}
 	finding_validate(finding, "steady: after a restart the report's budgets sum up to no more than the limit");
-	finding_validate(finding,
-			 "restore: the smaller heap and managed memory still carry a restore from the last savepoint");
+	finding_validate(finding, "restore: heap and managed memory carry a restore from the last savepoint");
 	return RULE_FIRED;
 }

@@ -196,9 +196,29 @@ static void page_tables_are_the_containers(void **state)
 	snap_free(s);
 }
 
+static void what_one_process_tells_without_a_cgroup(void **state)
+{
+	(void)state;
+	struct snapshot *s = snap_new(&snap_plain);
+	snap_no_cgroup(s);
+	s->status.n_threads = count_of(64);
+	s->status.vm_pte_bytes = qty_measured(3 * MIB);
+	struct ledger *l = snap_ledger(s);
+	LINE(l, OWNER_KERNEL_STACKS, 1);
+	LINE(l, OWNER_PAGE_TABLES, 3);
+	assert_true(line_unread(l, OWNER_SLAB_UNRECLAIMABLE));
+	free(l);
+	s->status.n_threads = count_of(UINT64_MAX); /* a product past u64 is no number */
+	l = snap_ledger(s);
+	assert_true(line_unread(l, OWNER_KERNEL_STACKS));
+	free(l);
+	snap_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_one_process_tells_without_a_cgroup),
 		cmocka_unit_test(kernel_parts_larger_than_the_whole_are_residual),
 		cmocka_unit_test(a_kernel_key_alone_is_kernel_other),
 		cmocka_unit_test(secondary_page_tables_count),

@@ -337,6 +337,13 @@ static void process_size_borders(void **state)
 	sc.s->engine.kind = ENGINE_FLINK_JOBMANAGER;
 	assert_int_equal(judge("limit-below-process-size", sc.s, sc.l, &sc.f), RULE_FIRED);
 	assert_non_null(strstr(sc.f.change, "jobmanager.memory.process.size"));
+	/* Where the room is short already, all three findings on the limit say to raise it. */
+	sc.l->expected.bytes = qty_of(2001ull * MIB, QTY_INFERRED);
+	assert_int_equal(judge("limit-below-process-size", sc.s, sc.l, &sc.f), RULE_FIRED);
+	assert_non_null(strstr(sc.f.change, "raise the container's memory limit to 4.00 GiB (4096Mi)"));
+	sc.l->expected.bytes = qty_of(2000ull * MIB, QTY_INFERRED);
+	assert_int_equal(judge("limit-below-process-size", sc.s, sc.l, &sc.f), RULE_FIRED);
+	assert_non_null(strstr(sc.f.change, "process.size to "));
 	scene_done(&sc);
 }
 
