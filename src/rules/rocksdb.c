@@ -30,6 +30,7 @@ static unsigned long long mib_up(uint64_t bytes)
 static void change_for(const struct snapshot *snapshot, struct finding *finding, int owner, uint64_t over)
 {
 	const struct qty *overhead = &snapshot->engine.flink.overhead_bytes;
+	const struct rocksdb_claim *claim = &snapshot->engine.rocksdb;
 	/* In steps of one write buffer, rounded up. */
 	unsigned long long mib = (mib_up(over) + 63) / 64 * 64;
 	if (snapshot->engine.kind == ENGINE_KAFKA_STREAMS) {
@@ -37,10 +38,19 @@ static void change_for(const struct snapshot *snapshot, struct finding *finding,
 			finding_change(
 				finding,
 				"in the RocksDBConfigSetter call setCacheIndexAndFilterBlocks(true), so that index and filters live inside the shared cache");
-		else
+		else if (claim->sharing == ROCKSDB_PER_STORE || !qty_known(claim->cache_capacity_bytes))
+			finding_change(
+				finding,
+				"set a RocksDBConfigSetter that gives all stores one LRUCache and one WriteBufferManager charged to it: today each store has its own");
+		else if (claim->cache_capacity_bytes.bytes / 2 >= mib * ((uint64_t)1 << 20))
 			finding_change(
 				finding,
 				"in the RocksDBConfigSetter lower the shared cache by %llu MiB, so that cache and what comes on top fit the budget",
+				mib);
+		else /* less than half a cache would thrash: the room must come from the limit */
+			finding_change(
+				finding,
+				"raise the container's memory limit by %llu MiB: the shared cache is too small to give that much",
 				mib);
 		return;
 	}

@@ -155,11 +155,38 @@ static void names_the_part_and_the_remedy(void **state)
 	s->engine.streams.native_bound_bytes = qty_of(500 * MIB, QTY_DERIVED);
 	s->engine.rocksdb.cache_pinned_bytes = qty_measured(400 * MIB);
 	s->engine.rocksdb.n_caches_certain = false;
+	s->engine.rocksdb.sharing = ROCKSDB_PER_PROCESS;
+	s->engine.rocksdb.cache_capacity_bytes = qty_measured(384 * MIB);
 	assert_int_equal(ask(s, &f), RULE_FIRED);
 	judge_whole(&f);
 	assert_int_equal(f.owner, OWNER_ROCKSDB_BLOCK_CACHE);
 	assert_non_null(strstr(f.change, "lower the shared cache by 192 MiB"));
 	judge_missing(&f, "number of block caches");
+}
+
+/* What cannot be done is not advised: no shared cache, or one too small to give that much. */
+static void streams_remedy_fits_the_cache(void **state)
+{
+	(void)state;
+	static const struct {
+		enum rocksdb_sharing sharing;
+		unsigned capacity_mib;
+		const char *says;
+	} table[] = {
+		{ ROCKSDB_PER_STORE, 600, "one LRUCache" },
+		{ ROCKSDB_PER_PROCESS, 383, "raise the container's memory limit by 192 MiB" },
+		{ ROCKSDB_PER_PROCESS, 384, "lower the shared cache by 192 MiB" },
+	};
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		struct finding f;
+		struct snapshot *s = tm(500 * MIB, 600 * MIB, 60 * MIB, 5 * MIB);
+		s->engine.kind = ENGINE_KAFKA_STREAMS;
+		s->engine.streams.native_bound_bytes = qty_of(500 * MIB, QTY_DERIVED);
+		s->engine.rocksdb.sharing = table[i].sharing;
+		s->engine.rocksdb.cache_capacity_bytes = qty_measured((uint64_t)table[i].capacity_mib * MIB);
+		assert_int_equal(ask(s, &f), RULE_FIRED);
+		assert_non_null(strstr(f.change, table[i].says));
+	}
 }
 
 static void long_names_and_reasons_are_whole(void **state)
@@ -191,6 +218,7 @@ static void long_names_and_reasons_are_whole(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(streams_remedy_fits_the_cache),
 		cmocka_unit_test(borders),
 		cmocka_unit_test(claims_do_not_fire),
 		cmocka_unit_test(inputs),
