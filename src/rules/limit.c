@@ -47,6 +47,28 @@ static bool freeboard_limit(const struct rule_input *input, struct judged_limit 
 	return true;
 }
 
+/* The room below which freeboard-low warns, and below which it is critical. */
+static uint64_t freeboard_levels(const struct thresholds *t, uint64_t limit, uint64_t *ret_critical)
+{
+	uint64_t warning = thresholds_share(limit, t->freeboard_warning_bp);
+	*ret_critical = thresholds_share(limit, t->freeboard_critical_bp);
+	if (warning <= t->freeboard_warning_max_bytes)
+		return warning;
+	/* Capped, critical keeps its proportion to it: a pod of 100 GiB is warned first, too. */
+	*ret_critical = t->freeboard_warning_max_bytes / t->freeboard_warning_bp * t->freeboard_critical_bp;
+	return t->freeboard_warning_max_bytes;
+}
+
+/* What demand-over-limit fires by. False while either is unread. */
+static bool demand_is_over(const struct rule_input *input)
+{
+	const struct ledger *ledger = input->ledger;
+	uint64_t limit = ledger->limit.bytes;
+	return ledger->limit.kind == LIMIT_SET && qty_known(ledger->expected.bytes) &&
+	       ledger->expected.bytes.bytes >
+		       sat_add(limit, thresholds_share(limit, input->thresholds->demand_over_bp));
+}
+
 /* What to change to give the container more room, in the words of who runs it. */
 static void change_limit(const struct rule_input *input, const struct judged_limit *limit, struct finding *finding,
 			 uint64_t wanted)
@@ -167,7 +189,6 @@ static void cause_leak(const struct ledger *ledger, struct finding *finding)
 enum rule_answer rule_freeboard_low(const struct rule_input *input, struct finding *finding)
 {
 	const struct ledger *ledger = input->ledger;
-	const struct thresholds *t = input->thresholds;
 	struct judged_limit judged;
 	if (!freeboard_limit(input, &judged))
 		finding_missing(finding, "%s", no_limit);
@@ -177,13 +198,7 @@ enum rule_answer rule_freeboard_low(const struct rule_input *input, struct findi
 		finding_missing(finding, "freeboard: limit and floor are too far apart to subtract");
 	if (finding->n_missing)
 		return RULE_INCONCLUSIVE;
-	uint64_t limit = judged.bytes, warning = thresholds_share(limit, t->freeboard_warning_bp),
-		 critical = thresholds_share(limit, t->freeboard_critical_bp);
-	if (warning >
-	    t->freeboard_warning_max_bytes) { /* capped, critical keeps its proportion to it: a pod of 100 GiB is warned first, too */
-		warning = t->freeboard_warning_max_bytes;
-		critical = warning / t->freeboard_warning_bp * t->freeboard_critical_bp;
-	}
+	uint64_t limit = judged.bytes, critical, warning = freeboard_levels(input->thresholds, limit, &critical);
 	int64_t freeboard = ledger->freeboard_bytes.bytes;
 	if (freeboard >= (int64_t)warning)
 		return RULE_SILENT;
@@ -278,7 +293,7 @@ enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct f
 	if (finding->n_missing)
 		return RULE_INCONCLUSIVE;
 	uint64_t limit = ledger->limit.bytes, expected = ledger->expected.bytes.bytes;
-	if (expected <= sat_add(limit, thresholds_share(limit, input->thresholds->demand_over_bp)))
+	if (!demand_is_over(input))
 		return RULE_SILENT;
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], c[UNITS_TEXT_CAP];
 	uint64_t growth;
@@ -319,15 +334,16 @@ enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct f
 	return RULE_FIRED;
 }
 
-/* The other two findings on the limit fire, or are about to. */
+/* One of the other two findings on the limit fires. */
 static bool lacks_room(const struct rule_input *input)
 {
-	const struct ledger *ledger = input->ledger;
-	uint64_t limit = ledger->limit.bytes,
-		 warning = thresholds_share(limit, input->thresholds->freeboard_warning_bp);
-	if (qty_known(ledger->expected.bytes) && ledger->expected.bytes.bytes > limit)
+	struct judged_limit judged;
+	uint64_t critical;
+	if (demand_is_over(input))
 		return true;
-	return ledger->freeboard_bytes.known && ledger->freeboard_bytes.bytes < (int64_t)warning;
+	return input->ledger->freeboard_bytes.known && freeboard_limit(input, &judged) &&
+	       input->ledger->freeboard_bytes.bytes <
+		       (int64_t)freeboard_levels(input->thresholds, judged.bytes, &critical);
 }
 
 enum rule_answer rule_limit_below_process_size(const struct rule_input *input, struct finding *finding)

@@ -344,6 +344,15 @@ static void process_size_borders(void **state)
 	sc.l->expected.bytes = qty_of(2000ull * MIB, QTY_INFERRED);
 	assert_int_equal(judge("limit-below-process-size", sc.s, sc.l, &sc.f), RULE_FIRED);
 	assert_non_null(strstr(sc.f.change, "process.size to "));
+	/* Short of room is what freeboard-low calls so: its cap counts, 1 GiB of 40 is enough. */
+	snap_flink(sc.s, 1000 * MIB, 0, 0, 0, 0, 41 * GIB);
+	sc.l->limit = limit_set(40 * GIB);
+	sc.l->freeboard_bytes = (struct signed_qty){ (int64_t)GIB, true };
+	assert_int_equal(judge("limit-below-process-size", sc.s, sc.l, &sc.f), RULE_FIRED);
+	assert_non_null(strstr(sc.f.change, "process.size to "));
+	sc.l->freeboard_bytes.bytes--;
+	assert_int_equal(judge("limit-below-process-size", sc.s, sc.l, &sc.f), RULE_FIRED);
+	assert_non_null(strstr(sc.f.change, "raise the container's memory limit"));
 	scene_done(&sc);
 }
 
