@@ -87,21 +87,27 @@ static int explain(const struct cgpath *paths, const struct cgpath_mounts *mount
 		       mounts->v2[0].point);
 }
 
-static int open_joined(int root_fd, const char *directory, bool any_fs, struct cgpath_found *ret,
-		       enum cgroup_kind *ret_kind, struct err *err)
+/* An opened directory, which is ours from here on, into what was found. */
+static int take_directory(int opened, const char *directory, bool any_fs, struct cgpath_found *ret,
+			  enum cgroup_kind *ret_kind, struct err *err)
 {
 	struct cgpath_found found = { 0 };
-	auto_close int dirfd = -1;
-	int r = dir_open_under(root_fd, directory, &dirfd, err);
-	if (r < 0)
-		return r;
-	r = check_directory(dirfd, directory, any_fs, &found.is_root, ret_kind, err);
+	auto_close int dirfd = opened;
+	int r = check_directory(dirfd, directory, any_fs, &found.is_root, ret_kind, err);
 	if (r < 0)
 		return r;
 	str_copy(found.directory, sizeof found.directory, str_of(directory));
 	found.dirfd = TAKE_FD(dirfd);
 	*ret = found;
 	return 0;
+}
+
+static int open_joined(int root_fd, const char *directory, bool any_fs, struct cgpath_found *ret,
+		       enum cgroup_kind *ret_kind, struct err *err)
+{
+	int dirfd;
+	int r = dir_open_under(root_fd, directory, &dirfd, err);
+	return r < 0 ? r : take_directory(dirfd, directory, any_fs, ret, ret_kind, err);
 }
 
 int cgpath_open(int pid_dirfd, bool any_fs, struct cgpath_found *ret, enum cgroup_kind *ret_kind, struct err *err)
@@ -137,19 +143,10 @@ int cgpath_open(int pid_dirfd, bool any_fs, struct cgpath_found *ret, enum cgrou
 int cgpath_open_explicit(const char *directory, bool any_fs, struct cgpath_found *ret, enum cgroup_kind *ret_kind,
 			 struct err *err)
 {
-	struct cgpath_found found = { 0 };
 	*ret_kind = CGROUP_UNREAD;
-	if (strlen(directory) >= sizeof found.directory)
+	if (strlen(directory) >= sizeof ret->directory)
 		return err_set(err, ERR_USAGE, "path of the cgroup is too long");
-	auto_close int dirfd = -1;
+	int dirfd;
 	int r = dir_open_at(AT_FDCWD, directory, &dirfd, err);
-	if (r < 0)
-		return r;
-	r = check_directory(dirfd, directory, any_fs, &found.is_root, ret_kind, err);
-	if (r < 0)
-		return r;
-	str_copy(found.directory, sizeof found.directory, str_of(directory));
-	found.dirfd = TAKE_FD(dirfd);
-	*ret = found;
-	return 0;
+	return r < 0 ? r : take_directory(dirfd, directory, any_fs, ret, ret_kind, err);
 }

@@ -242,18 +242,21 @@ static struct qty heap_demand(const struct snapshot *snapshot, const struct ledg
 	return found ? snapshot->flags.max_heap_bytes : (struct qty){ 0 };
 }
 
+/* No flag bounds these. The code cache and stacks have a bound, which legal demand takes in place of what is there. */
+#define UNBOUNDED_REST                                                                                       \
+	(BIT(OWNER_JVM_CDS) | BIT(OWNER_GC) | BIT(OWNER_JVM_OTHER) | BIT(OWNER_MANAGED_UNSAFE) |             \
+	 BIT(OWNER_NATIVE_OTHER) | BIT(OWNER_ALLOCATOR_RETAINED) | BIT(OWNER_LIBRARY_DATA) |                 \
+	 BIT(OWNER_OTHER_PROCESSES) | BIT(OWNER_TMPFS) | BIT(OWNER_SHARED_MAPS) | BIT(OWNER_KERNEL_STACKS) | \
+	 BIT(OWNER_PAGE_TABLES) | BIT(OWNER_SLAB_UNRECLAIMABLE) | BIT(OWNER_PERCPU) | BIT(OWNER_VMALLOC) |   \
+	 BIT(OWNER_KERNEL_OTHER) | BIT(OWNER_SOCKETS))
+
 void demand_figures(const struct snapshot *snapshot, struct ledger *ledger)
 {
 	if (!snapshot->vmas_read || !snapshot->is_jvm)
 		return;
 	struct demand expected = { 0 }, legal = { 0 };
-	static const uint64_t others = BIT(OWNER_CODE_CACHE) | BIT(OWNER_JVM_CDS) | BIT(OWNER_THREAD_STACKS) |
-				       BIT(OWNER_GC) | BIT(OWNER_JVM_OTHER) | BIT(OWNER_MANAGED_UNSAFE) |
-				       BIT(OWNER_ALLOCATOR_RETAINED) | BIT(OWNER_NATIVE_OTHER) |
-				       BIT(OWNER_LIBRARY_DATA) | BIT(OWNER_OTHER_PROCESSES) | BIT(OWNER_TMPFS) |
-				       BIT(OWNER_SHARED_MAPS) | BIT(OWNER_KERNEL_STACKS) | BIT(OWNER_PAGE_TABLES) |
-				       BIT(OWNER_SLAB_UNRECLAIMABLE) | BIT(OWNER_PERCPU) | BIT(OWNER_VMALLOC) |
-				       BIT(OWNER_KERNEL_OTHER) | BIT(OWNER_SOCKETS);
+	static const uint64_t unbounded_rest = UNBOUNDED_REST;
+	static const uint64_t others = UNBOUNDED_REST | BIT(OWNER_CODE_CACHE) | BIT(OWNER_THREAD_STACKS);
 	struct qty direct = ledger->lines[OWNER_DIRECT_BUFFERS].bytes, metaspace = ledger->lines[OWNER_METASPACE].bytes;
 	const char *heap_what;
 	struct qty heap = heap_demand(snapshot, ledger, &heap_what), rocksdb_part = rocksdb_expected(snapshot, ledger);
@@ -265,12 +268,6 @@ void demand_figures(const struct snapshot *snapshot, struct ledger *ledger)
 		   scaled_110(rest_without(ledger, others, rocksdb_inside(ledger, rocksdb_part))));
 	ledger->expected = expected;
 
-	static const uint64_t unbounded_rest =
-		BIT(OWNER_JVM_CDS) | BIT(OWNER_GC) | BIT(OWNER_JVM_OTHER) | BIT(OWNER_MANAGED_UNSAFE) |
-		BIT(OWNER_NATIVE_OTHER) | BIT(OWNER_ALLOCATOR_RETAINED) | BIT(OWNER_LIBRARY_DATA) |
-		BIT(OWNER_OTHER_PROCESSES) | BIT(OWNER_TMPFS) | BIT(OWNER_SHARED_MAPS) | BIT(OWNER_KERNEL_STACKS) |
-		BIT(OWNER_PAGE_TABLES) | BIT(OWNER_SLAB_UNRECLAIMABLE) | BIT(OWNER_PERCPU) | BIT(OWNER_VMALLOC) |
-		BIT(OWNER_KERNEL_OTHER) | BIT(OWNER_SOCKETS);
 	demand_put(&legal, heap_what, heap);
 	demand_put(&legal, "MaxDirectMemorySize", direct_bound(&snapshot->flags));
 	struct qty max_metaspace = snapshot->flags.max_metaspace_bytes;
