@@ -67,6 +67,13 @@ struct rocksdb_claim {
 	struct qty live_data_bytes, sst_bytes;
 	char largest_store[96]; /* the store with most memtables + readers: where to look first */
 	struct qty largest_store_bytes;
+	/* How many stores or column families say so; unread where the metric is not exported. */
+	struct count n_flush_pending;  /* mem-table-flush-pending is 1 */
+	struct count n_write_stopped;  /* is-write-stopped is 1 */
+	struct count n_write_delayed;  /* actual-delayed-write-rate is not 0 */
+	struct count n_immutable;      /* sum of num-immutable-mem-table */
+	struct count n_open_iterators; /* Kafka Streams: sum of num-open-iterators */
+	struct count n_ticker_series;  /* series of tickers (block-cache-hit, bytes-read, ...) on the page */
 	bool ambiguous; /* label-less or colliding series: not usable for sums; the reason stands in a gap */
 };
 
@@ -85,10 +92,13 @@ struct engine_gauges {
 struct streams_bound {
 	struct count n_instances; /* RocksDB instances open in this process: segments count each */
 	struct count n_threads;
-	bool from_directories; /* counted by CURRENT files under state.dir, else by metrics */
-	bool bounded_setter;   /* all stores report one cache */
+	bool from_directories;                  /* counted by CURRENT files under state.dir, else by metrics */
+	bool bounded_setter;                    /* all stores report one cache */
+	struct count n_kv, n_window, n_session; /* stores by kind, as the metrics' labels name them */
 	struct qty native_bound_bytes;
 };
+
+enum tristate { TRISTATE_UNREAD = 0, TRISTATE_FALSE, TRISTATE_TRUE };
 
 struct engine_state {
 	enum engine kind;
@@ -100,12 +110,14 @@ struct engine_state {
 	struct streams_bound streams;
 	/* Settings that decide what managed memory is used for. */
 	struct qty rocksdb_fixed_per_slot_bytes, rocksdb_fixed_per_tm_bytes;
-	enum {
-		TRISTATE_UNREAD = 0,
-		TRISTATE_FALSE,
-		TRISTATE_TRUE
-	} rocksdb_managed;              /* state.backend.rocksdb.memory.managed */
+	enum tristate rocksdb_managed;  /* state.backend.rocksdb.memory.managed */
 	uint32_t write_buffer_ratio_bp; /* 0: unread; 5000 is Flink's default */
+	struct qty
+		write_buffer_bytes; /* state.backend.rocksdb.writebuffer.size: 64 MiB where the configuration was read and has none */
+	enum tristate tickers; /* any ticker metric is switched on, by the configuration or by what the page shows */
+	enum tristate manual_compaction; /* state.backend.rocksdb.manual-compaction.min-interval above 0 */
+	enum tristate batch;             /* execution.runtime-mode is BATCH: operators use managed memory */
+	enum tristate python;            /* PyFlink: its workers use managed memory */
 };
 
 #endif

@@ -13,6 +13,16 @@ extern const char
 
 enum jvm_nmt_level { NMT_UNREAD = 0, NMT_OFF, NMT_SUMMARY, NMT_DETAIL };
 
+/* Where the maximum heap comes from: an option that names it, a share of memory, or the JVM's own default (25 %). */
+enum heap_origin {
+	HEAP_ORIGIN_UNREAD = 0,
+	HEAP_ORIGIN_SIZE,
+	HEAP_ORIGIN_SHARE,
+	HEAP_ORIGIN_DEFAULT,
+	HEAP_ORIGIN_COUNT
+};
+extern const char *const heap_origin_names[HEAP_ORIGIN_COUNT];
+
 /*
  * Sizes and switches in force. From VM.flags where the JVM answers (only flags that differ from the default
  * are printed there, so an absent one is unread), else from its options.
@@ -27,6 +37,10 @@ struct jvm_flags {
 	bool signals_reduced;  /* -Xrs: SIGQUIT would end the process */
 	bool perf_data_off;    /* -XX:-UsePerfData */
 	bool perf_memory_only; /* -XX:+PerfDisableSharedMem: no file */
+	enum heap_origin
+		heap_origin; /* from the options: -Xmx or -XX:MaxHeapSize, -XX:MaxRAMPercentage and the like, neither */
+	uint32_t max_ram_percentage_bp; /* 0: unread or not given */
+	bool container_support_off;     /* -XX:-UseContainerSupport: sizes come from the host */
 	bool always_pretouch, transparent_huge_pages, large_pages;
 };
 

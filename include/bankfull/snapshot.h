@@ -34,6 +34,19 @@ enum access_level {
 };
 extern const char *const access_level_names[ACCESS_COUNT];
 
+/* A tmpfs that the target sees, by its mount point in the target. Who wrote the files is charged, whoever sees them. */
+struct tmpfs_mount {
+	char path[96];
+	struct qty used_bytes;
+	struct limit size; /* the mount option; LIMIT_NONE: half of the host's memory */
+};
+
+/* /sys/kernel/mm/transparent_hugepage/enabled of the host. */
+enum thp_mode { THP_UNREAD = 0, THP_NEVER, THP_MADVISE, THP_ALWAYS, THP_MODE_COUNT };
+extern const char *const thp_mode_names[THP_MODE_COUNT];
+
+enum { TMPFS_MOUNTS_MAX = 8 };
+
 enum { GAPS_MAX = 48, SETTINGS_MAX = 48, RESIDENT_RANGES_MAX = 64 };
 
 struct snapshot {
@@ -42,6 +55,10 @@ struct snapshot {
 	uint32_t host_cpus; /* online CPUs of the host: the error of the kernel's per-cpu counters grows with them */
 	uint32_t page_bytes;
 	char kernel[96];
+
+	struct qty host_memory_bytes, host_available_bytes,
+		host_swap_free_bytes; /* /proc/meminfo: the host's, not the container's */
+	enum thp_mode thp;
 
 	struct process_id process;
 	bool process_read; /* status was read */
@@ -53,6 +70,8 @@ struct snapshot {
 	struct limit
 		told_limit; /* --limit: counts when the cgroup says nothing, and is checked against it when it does */
 	struct limit pod_limit;
+	struct tmpfs_mount tmpfs[TMPFS_MOUNTS_MAX]; /* largest first; empty ones left out */
+	size_t n_tmpfs;
 
 	struct qty rollup_anon_bytes; /* smaps_rollup's Anonymous: read only where smaps could not be used */
 	bool vmas_read;

@@ -63,7 +63,9 @@ static int render(const struct options *options, const struct evidence *evidence
 				   : err_set(err, ERR_NOMEM, "no memory for a report");
 	if (rc == 0) {
 		recon_run(snapshot, ledger);
-		struct rule_input input = { snapshot, ledger, &thresholds_default };
+		struct thresholds thresholds;
+		thresholds_init(&thresholds);
+		struct rule_input input = { snapshot, ledger, &thresholds, NULL };
 		rules_run(&input, verdict);
 		rc = options->format == FORMAT_JSON
 			     ? report_json(snapshot, ledger, verdict, out, err)

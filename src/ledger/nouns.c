@@ -70,3 +70,5 @@ const struct gap *snapshot_gap(const struct snapshot *snapshot, const char *what
 			return &snapshot->gaps[i];
 	return NULL;
 }
+const char *const thp_mode_names[THP_MODE_COUNT] = { "unread", "never", "madvise", "always" };
+const char *const heap_origin_names[HEAP_ORIGIN_COUNT] = { "unread", "size", "share", "default" };

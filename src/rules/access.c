@@ -43,6 +43,7 @@ static const struct cost *cost_of(const struct gap *gap, size_t *ret_rank)
 
 static void change_for(const struct gap *gap, struct finding *finding)
 {
+	finding_turn(finding, KNOB_SIGHT, TURN_SET);
 	if (gap->kind == ERR_DENIED)
 		finding_change(
 			finding,

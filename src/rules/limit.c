@@ -4,11 +4,10 @@
 #include <string.h>
 
 #include "rules/all.h"
+#include "rules/judged.h"
 #include "rules/text.h"
 
 enum { MIB = 1 << 20, ROUND_BYTES = 64 * MIB };
-
-static const char no_limit[] = "memory limit: none in memory.max and none told (--limit SIZE)";
 
 static uint64_t sat_add(uint64_t a, uint64_t b)
 {
@@ -21,42 +20,18 @@ static uint64_t round_up(uint64_t bytes)
 	return bytes > UINT64_MAX - ROUND_BYTES ? bytes : (bytes + ROUND_BYTES - 1) / ROUND_BYTES * ROUND_BYTES;
 }
 
-/* The limit that is judged, the words for it, and where it was read. */
-struct judged_limit {
-	uint64_t bytes;
-	const char *name, *setting, *where;
-	bool is_pod;
-};
-
-static bool container_limit(const struct ledger *ledger, struct judged_limit *ret_limit)
-{
-	bool told = ledger->limit_told;
-	*ret_limit =
-		(struct judged_limit){ ledger->limit.bytes, "the container's memory limit",
-				       told ? "container limit" : "memory.max", told ? "--limit" : "cgroup", false };
-	return ledger->limit.kind == LIMIT_SET;
-}
-
-/* The limit that the freeboard was measured against. */
-static bool freeboard_limit(const struct rule_input *input, struct judged_limit *ret_limit)
-{
-	if (input->ledger->freeboard_level != FREEBOARD_POD)
-		return container_limit(input->ledger, ret_limit);
-	*ret_limit = (struct judged_limit){ input->snapshot->pod_limit.bytes, "the pod's memory limit", "pod limit",
-					    "--pod-limit", true };
-	return true;
-}
-
 /* The room below which freeboard-low warns, and below which it is critical. */
-static uint64_t freeboard_levels(const struct thresholds *t, uint64_t limit, uint64_t *ret_critical)
+static uint64_t freeboard_levels(const struct rule_input *input, uint64_t limit, uint64_t *ret_critical)
 {
-	uint64_t warning = thresholds_share(limit, t->freeboard_warning_bp);
-	*ret_critical = thresholds_share(limit, t->freeboard_critical_bp);
-	if (warning <= t->freeboard_warning_max_bytes)
+	uint64_t warning = judged_share(input, T_FREEBOARD_LOW_WARNING, limit);
+	uint64_t most = judged_level(input, T_FREEBOARD_LOW_WARNING_MAX);
+	*ret_critical = judged_share(input, T_FREEBOARD_LOW_CRITICAL, limit);
+	if (warning <= most)
 		return warning;
 	/* Capped, critical keeps its proportion to it: a pod of 100 GiB is warned first, too. */
-	*ret_critical = t->freeboard_warning_max_bytes / t->freeboard_warning_bp * t->freeboard_critical_bp;
-	return t->freeboard_warning_max_bytes;
+	*ret_critical =
+		most / judged_level(input, T_FREEBOARD_LOW_WARNING) * judged_level(input, T_FREEBOARD_LOW_CRITICAL);
+	return most;
 }
 
 /* What demand-over-limit fires by. False while either is unread. */
@@ -65,8 +40,7 @@ static bool demand_is_over(const struct rule_input *input)
 	const struct ledger *ledger = input->ledger;
 	uint64_t limit = ledger->limit.bytes;
 	return ledger->limit.kind == LIMIT_SET && qty_known(ledger->expected.bytes) &&
-	       ledger->expected.bytes.bytes >
-		       sat_add(limit, thresholds_share(limit, input->thresholds->demand_over_bp));
+	       ledger->expected.bytes.bytes > sat_add(limit, judged_share(input, T_DEMAND_OVER_LIMIT_OVER, limit));
 }
 
 /* What to change to give the container more room, in the words of who runs it. */
@@ -80,6 +54,7 @@ static void change_limit(const struct rule_input *input, const struct judged_lim
 	if (planned && wanted < flink->process_bytes.bytes)
 		wanted = flink->process_bytes.bytes;
 	uint64_t mib = round_up(wanted) / MIB;
+	finding_turn(finding, KNOB_LIMIT, TURN_UP);
 	(void)units_format(now, limit->bytes);
 	(void)units_format(then, mib * MIB);
 	if (!planned) {
@@ -190,15 +165,15 @@ enum rule_answer rule_freeboard_low(const struct rule_input *input, struct findi
 {
 	const struct ledger *ledger = input->ledger;
 	struct judged_limit judged;
-	if (!freeboard_limit(input, &judged))
-		finding_missing(finding, "%s", no_limit);
+	if (!judged_freeboard(input, &judged))
+		judged_missing(finding);
 	if (!qty_known(ledger->floor_bytes))
 		finding_missing(finding, "floor: neither memory.stat nor smaps could be read");
 	if (finding->n_missing == 0 && !ledger->freeboard_bytes.known)
 		finding_missing(finding, "freeboard: limit and floor are too far apart to subtract");
 	if (finding->n_missing)
 		return RULE_INCONCLUSIVE;
-	uint64_t limit = judged.bytes, critical, warning = freeboard_levels(input->thresholds, limit, &critical);
+	uint64_t limit = judged.bytes, critical, warning = freeboard_levels(input, limit, &critical);
 	int64_t freeboard = ledger->freeboard_bytes.bytes;
 	if (freeboard >= (int64_t)warning)
 		return RULE_SILENT;
@@ -285,8 +260,8 @@ enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct f
 {
 	const struct ledger *ledger = input->ledger;
 	struct judged_limit judged;
-	if (!container_limit(ledger, &judged))
-		finding_missing(finding, "%s", no_limit);
+	if (!judged_container(ledger, &judged))
+		judged_missing(finding);
 	if (!qty_known(ledger->expected.bytes))
 		finding_missing(finding, "expected demand: %s unread",
 				ledger->expected.missing ? ledger->expected.missing : "smaps of a JVM");
@@ -299,6 +274,7 @@ enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct f
 	uint64_t growth;
 	const struct demand_part *part = largest_growth(ledger, &ledger->expected, &growth);
 	finding->severity = SEVERITY_WARNING;
+	finding->excess_bytes = expected - limit;
 	finding->owner = overrun_budget(ledger) ? blamed_owner(ledger)
 			 : part == &ledger->expected.parts[0]
 				 ? (ledger->listed[OWNER_ZGC_HEAP] ? OWNER_ZGC_HEAP : OWNER_JAVA_HEAP)
@@ -341,9 +317,8 @@ static bool lacks_room(const struct rule_input *input)
 	uint64_t critical;
 	if (demand_is_over(input))
 		return true;
-	return input->ledger->freeboard_bytes.known && freeboard_limit(input, &judged) &&
-	       input->ledger->freeboard_bytes.bytes <
-		       (int64_t)freeboard_levels(input->thresholds, judged.bytes, &critical);
+	return input->ledger->freeboard_bytes.known && judged_freeboard(input, &judged) &&
+	       input->ledger->freeboard_bytes.bytes < (int64_t)freeboard_levels(input, judged.bytes, &critical);
 }
 
 enum rule_answer rule_limit_below_process_size(const struct rule_input *input, struct finding *finding)
@@ -353,8 +328,8 @@ enum rule_answer rule_limit_below_process_size(const struct rule_input *input, s
 	if (snapshot->engine.kind != ENGINE_FLINK_TASKMANAGER && snapshot->engine.kind != ENGINE_FLINK_JOBMANAGER)
 		return RULE_SILENT; /* nobody else plans a process size */
 	struct judged_limit judged;
-	if (!container_limit(ledger, &judged))
-		finding_missing(finding, "%s", no_limit);
+	if (!judged_container(ledger, &judged))
+		judged_missing(finding);
 	if (!qty_known(snapshot->engine.flink.process_bytes))
 		finding_missing(
 			finding,
@@ -362,11 +337,12 @@ enum rule_answer rule_limit_below_process_size(const struct rule_input *input, s
 	if (finding->n_missing)
 		return RULE_INCONCLUSIVE;
 	uint64_t limit = ledger->limit.bytes, process = snapshot->engine.flink.process_bytes.bytes;
-	if (process <= sat_add(limit, input->thresholds->process_size_slack_bytes))
+	if (process <= sat_add(limit, judged_level(input, T_LIMIT_BELOW_PROCESS_SIZE_SLACK)))
 		return RULE_SILENT;
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], c[UNITS_TEXT_CAP];
 	const char *role = snapshot->engine.kind == ENGINE_FLINK_JOBMANAGER ? "jobmanager" : "taskmanager";
 	finding->severity = SEVERITY_WARNING;
+	finding->excess_bytes = process - limit;
 	finding_title(finding, "limit %s below Flink's process size %s", units_format(a, limit),
 		      units_format(b, process));
 	finding_observation(finding, "Flink shares out %s, the container may take %s: %s of the plan are not there.",
@@ -391,9 +367,11 @@ enum rule_answer rule_limit_below_process_size(const struct rule_input *input, s
 	finding_bytes(finding, "process_size_bytes", process);
 	/* What already lacks room must not be told to plan for less, while another finding says to raise the limit. */
 	if (lacks_room(input)) {
+		finding_turn(finding, KNOB_LIMIT, TURN_UP);
 		finding_change(finding, "raise the container's memory limit to %s (%lluMi), what Flink shares out",
 			       units_format(b, round_up(process)), (unsigned long long)(round_up(process) / MIB));
 	} else {
+		finding_turn(finding, KNOB_PROCESS_SIZE, TURN_DOWN);
 		finding_change(finding, "set %s.memory.process.size to %llum, what the limit really is", role,
 			       (unsigned long long)(limit >> 20));
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about RocksDB and ForSt. */
 #include "rules/all.h"
+#include "rules/judged.h"
 #include "rules/text.h"
 
 /* Each line is cut to what is resident, so their sum is far from u64's end. */
@@ -34,26 +35,34 @@ static void change_for(const struct snapshot *snapshot, struct finding *finding,
 	/* In steps of one write buffer, rounded up. */
 	unsigned long long mib = (mib_up(over) + 63) / 64 * 64;
 	if (snapshot->engine.kind == ENGINE_KAFKA_STREAMS) {
-		if (owner == OWNER_ROCKSDB_TABLE_READERS)
+		if (owner == OWNER_ROCKSDB_TABLE_READERS) {
+			finding_turn(finding, KNOB_ROCKSDB_CACHE, TURN_SET);
 			finding_change(
 				finding,
 				"in the RocksDBConfigSetter call setCacheIndexAndFilterBlocks(true), so that index and filters live inside the shared cache");
-		else if (claim->sharing == ROCKSDB_PER_STORE || !qty_known(claim->cache_capacity_bytes))
+		} else if (claim->sharing == ROCKSDB_PER_STORE || !qty_known(claim->cache_capacity_bytes)) {
+			finding_turn(finding, KNOB_ROCKSDB_CACHE, TURN_SET);
 			finding_change(
 				finding,
 				"set a RocksDBConfigSetter that gives all stores one LRUCache and one WriteBufferManager charged to it: today each store has its own");
-		else if (claim->cache_capacity_bytes.bytes / 2 >= mib * ((uint64_t)1 << 20))
+		} else if (claim->cache_capacity_bytes.bytes / 2 >= mib * ((uint64_t)1 << 20)) {
+			finding_turn(finding, KNOB_ROCKSDB_CACHE, TURN_DOWN);
 			finding_change(
 				finding,
 				"in the RocksDBConfigSetter lower the shared cache by %llu MiB, so that cache and what comes on top fit the budget",
 				mib);
-		else /* less than half a cache would thrash: the room must come from the limit */
+		} else { /* less than half a cache would thrash: the room must come from the limit */
+			finding_turn(finding, KNOB_LIMIT, TURN_UP);
 			finding_change(
 				finding,
 				"raise the container's memory limit by %llu MiB: the shared cache is too small to give that much",
 				mib);
+		}
 		return;
 	}
+	finding_turn(finding, KNOB_OVERHEAD, TURN_UP);
+	finding_turn(finding, KNOB_PROCESS_SIZE, TURN_UP);
+	finding_turn(finding, KNOB_LIMIT, TURN_UP);
 	/* Overhead is a share between min and max: only both set to one figure give it. Process size and limit pay, not the heap. */
 	if (qty_known(*overhead))
 		finding_change(
@@ -105,14 +114,14 @@ enum rule_answer rule_rocksdb_over_budget(const struct rule_input *input, struct
 									      : "managed memory, or a fixed size");
 	if (finding->n_missing)
 		return RULE_INCONCLUSIVE;
-	uint64_t over_by = thresholds_share(bound->bytes, input->thresholds->rocksdb_over_bp);
-	if (over_by < input->thresholds->rocksdb_over_bytes)
-		over_by = input->thresholds->rocksdb_over_bytes;
+	uint64_t over_by =
+		judged_both(input, T_ROCKSDB_OVER_BUDGET_OVER, T_ROCKSDB_OVER_BUDGET_OVER_BYTES, bound->bytes);
 	if (resident.bytes <= bound->bytes || resident.bytes - bound->bytes <= over_by)
 		return name_unread(ledger, claim, finding) ? RULE_INCONCLUSIVE : RULE_SILENT;
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], c[UNITS_TEXT_CAP];
 	finding->owner = largest_line(ledger);
 	finding->severity = SEVERITY_WARNING;
+	finding->excess_bytes = resident.bytes - bound->bytes;
 	finding_title(finding, "RocksDB holds %s against a budget of %s", units_format(a, resident.bytes),
 		      units_format(b, bound->bytes));
 	finding_observation(finding, "RocksDB holds %s, %s more than its budget.", units_format(a, resident.bytes),

@@ -9,12 +9,15 @@
 #define RULES_RULES_H
 
 #include "bankfull/finding.h"
+#include "base/str.h"
+#include "rules/silence.h"
 #include "rules/thresholds.h"
 
 struct rule_input {
 	const struct snapshot *snapshot;
 	const struct ledger *ledger;
 	const struct thresholds *thresholds;
+	const struct silences *silences; /* or NULL */
 };
 
 enum rule_answer { RULE_SILENT = 0, RULE_FIRED, RULE_INCONCLUSIVE };
@@ -31,6 +34,9 @@ struct rule {
 
 extern const struct rule rule_table[];
 extern const size_t rule_count;
+
+/* The row of this name, or NULL. */
+const struct rule *rules_find(struct str name);
 
 void rules_run(const struct rule_input *input, struct verdict *ret_verdict);
 

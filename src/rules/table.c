@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "rules/rules.h"
-
-#include <string.h>
-
 #include "rules/all.h"
-
-const char *const severity_names[SEVERITY_COUNT] = { "none", "info", "notice", "warning", "critical" };
 
 const struct rule rule_table[] = {
 	{ "freeboard-low", "little room is left between what the kernel cannot reclaim and the limit", "limit, floor",
@@ -14,41 +8,66 @@ const struct rule rule_table[] = {
 	  "limit, -Xmx, smaps", rule_demand_over_limit },
 	{ "limit-below-process-size", "the container's limit is smaller than the size Flink was told to plan for",
 	  "limit, Flink's budget", rule_limit_below_process_size },
+	{ "limit-above-process-size", "the container may take more than Flink plans for, and nothing uses it",
+	  "limit, Flink's budget, floor", rule_limit_above_process_size },
+	{ "heap-sized-from-host",
+	  "the JVM sized its heap from the host's memory, or from nothing, and not from the container's limit",
+	  "limit, -Xmx, where it was set", rule_heap_sized_from_host },
+	{ "heap-pressure", "the heap is nearly full right after a collection", "-Xmx, hsperfdata", rule_heap_pressure },
+	{ "metaspace-near-limit", "class metadata is close to MaxMetaspaceSize", "MaxMetaspaceSize, metaspace in use",
+	  rule_metaspace_near_limit },
+	{ "direct-near-limit", "direct buffers are close to MaxDirectMemorySize",
+	  "MaxDirectMemorySize, the direct pool's gauge", rule_direct_near_limit },
 	{ "rocksdb-over-budget", "RocksDB holds more than its budget", "RocksDB metrics, its budget",
 	  rule_rocksdb_over_budget },
+	{ "rocksdb-unbounded", "nothing bounds RocksDB's memory below the container's limit",
+	  "limit, state backend, number of stores", rule_rocksdb_unbounded },
+	{ "rocksdb-pinned", "most of the block cache is pinned and cannot be evicted", "RocksDB's cache metrics",
+	  rule_rocksdb_pinned },
+	{ "write-buffer-thrash",
+	  "the write buffers are too small for the number of states: RocksDB flushes all the time",
+	  "RocksDB's budget, number of states, its stall metrics", rule_write_buffer_thrash },
+	{ "managed-idle", "Flink sets managed memory aside and nothing uses it", "Flink's budget, state backend",
+	  rule_managed_idle },
+	{ "allocator-retention", "malloc keeps memory that the program has freed",
+	  "malloc_info, or RocksDB metrics and the allocator", rule_allocator_retention },
+	{ "native-unexplained", "native memory that no budget and no metric explains",
+	  "smaps, Flink's budget or RocksDB metrics", rule_native_unexplained },
+	{ "known-leak", "this version has a published leak, and the condition for it is met",
+	  "versions, settings, metric names", rule_known_leak },
+	{ "other-process", "other processes in the container hold memory that no budget counts", "smaps, memory.stat",
+	  rule_other_process },
+	{ "tmpfs-charged", "files in memory (tmpfs, /dev/shm) are charged to the container", "memory.stat, limit",
+	  rule_tmpfs_charged },
+	{ "socket-memory", "socket buffers hold a part of the limit", "memory.stat, limit", rule_socket_memory },
+	{ "kernel-memory", "kernel memory holds a part of the limit that cannot be reclaimed", "memory.stat, limit",
+	  rule_kernel_memory },
+	{ "thp-inflation", "huge pages hold memory that nobody asked for", "smaps, memory.stat, limit",
+	  rule_thp_inflation },
+	{ "dirty-cache", "page cache that must be written before it can be reclaimed", "memory.stat, limit",
+	  rule_dirty_cache },
+	{ "page-cache-benign", "the charge is near the limit and it is page cache: no danger",
+	  "memory.current, memory.stat, limit", rule_page_cache_benign },
+	{ "swap-in-use", "a part of the container is swapped out", "memory.swap.current or VmSwap", rule_swap_in_use },
+	{ "memory-high-throttling", "the container is throttled at memory.high, below its limit",
+	  "memory.high, memory.current, memory.events", rule_memory_high_throttling },
+	{ "pressure-stall", "threads wait for memory", "memory.pressure", rule_pressure_stall },
+	{ "reclaim-thrash", "the kernel evicts the running program's own pages", "limit, memory.stat, memory.pressure",
+	  rule_reclaim_thrash },
+	{ "oom-kill", "the kernel has killed a process of this container", "memory.events", rule_oom_kill },
+	{ "metrics-missing", "memory that an exported metric would name", "the engine, its version, its settings",
+	  rule_metrics_missing },
 	{ "access-degraded", "something could not be read, and these lines are missing for it", "nothing",
 	  rule_access_degraded },
 };
 
 const size_t rule_count = sizeof rule_table / sizeof rule_table[0];
+_Static_assert(sizeof rule_table / sizeof rule_table[0] <= FINDINGS_MAX - 1, "room for one finding a rule");
 
-static void place(struct verdict *verdict, const struct finding *finding)
+const struct rule *rules_find(struct str name)
 {
-	size_t at = verdict->n_findings;
-	while (at > 0 && verdict->findings[at - 1].severity < finding->severity)
-		at--;
-	memmove(&verdict->findings[at + 1], &verdict->findings[at], (verdict->n_findings - at) * sizeof *finding);
-	verdict->findings[at] = *finding;
-	verdict->n_findings++;
-}
-
-void rules_run(const struct rule_input *input, struct verdict *ret_verdict)
-{
-	_Static_assert(sizeof rule_table / sizeof rule_table[0] < FINDINGS_MAX, "room for one finding a rule");
-	ret_verdict->n_findings = ret_verdict->n_inconclusive = 0;
-	struct finding finding;
-	for (size_t i = 0; i < rule_count; i++) {
-		memset(&finding, 0, sizeof finding);
-		finding.rule = rule_table[i].name;
-		finding.owner = -1;
-		enum rule_answer answer = rule_table[i].eval(input, &finding);
-		if (answer == RULE_FIRED) {
-			place(ret_verdict, &finding);
-		} else if (answer == RULE_INCONCLUSIVE) {
-			struct inconclusive *open = &ret_verdict->inconclusive[ret_verdict->n_inconclusive++];
-			open->rule = finding.rule;
-			open->n_missing = finding.n_missing;
-			memcpy(open->missing, finding.missing, sizeof open->missing);
-		}
-	}
+	for (size_t i = 0; i < rule_count; i++)
+		if (str_eq(str_of(rule_table[i].name), name))
+			return &rule_table[i];
+	return NULL;
 }

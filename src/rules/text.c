@@ -62,6 +62,12 @@ void finding_change(struct finding *finding, const char *format, ...)
 	va_end(args);
 }
 
+void finding_turn(struct finding *finding, enum knob knob, enum turn turn)
+{
+	if (finding->n_turns < FINDING_TURNS_MAX)
+		finding->turns[finding->n_turns++] = (struct knob_turn){ knob, turn };
+}
+
 void finding_figure(struct finding *finding, const char *name, int64_t value)
 {
 	if (finding->n_evidence < FINDING_EVIDENCE_MAX)

@@ -12,6 +12,8 @@ void finding_title(struct finding *finding, const char *format, ...) PRINTF_LIKE
 void finding_observation(struct finding *finding, const char *format, ...) PRINTF_LIKE(2); /* appends */
 void finding_cause(struct finding *finding, const char *format, ...) PRINTF_LIKE(2);
 void finding_change(struct finding *finding, const char *format, ...) PRINTF_LIKE(2);
+/* What the change turns; the first call names the foremost. */
+void finding_turn(struct finding *finding, enum knob knob, enum turn turn);
 void finding_validate(struct finding *finding, const char *format, ...) PRINTF_LIKE(2);
 void finding_missing(struct finding *finding, const char *format, ...) PRINTF_LIKE(2);
 void finding_figure(struct finding *finding, const char *name, int64_t value);

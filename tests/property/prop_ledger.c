@@ -315,7 +315,9 @@ static void every_report_is_a_document(void **state)
 	auto_buf struct buf out = { .cap = JSON_CAP }, table = { .cap = JSON_CAP };
 	for (int number = 0; number < snapshots(); number++) {
 		struct snapshot *s = chaos_new(&prng, false); /* figures of real machines: JSON readers stop at 2^63 */
-		struct rule_input input = { s, l, &thresholds_default };
+		struct thresholds thresholds;
+		thresholds_init(&thresholds);
+		struct rule_input input = { s, l, &thresholds, NULL };
 		struct err err = { 0 };
 		recon_run(s, l);
 		rules_run(&input, v);

@@ -15,7 +15,9 @@
 enum rule_answer judge(const char *rule, const struct snapshot *snapshot, const struct ledger *ledger,
 		       struct finding *ret)
 {
-	struct rule_input input = { snapshot, ledger, &thresholds_default };
+	struct thresholds thresholds;
+	thresholds_init(&thresholds);
+	struct rule_input input = { snapshot, ledger, &thresholds, NULL };
 	for (size_t i = 0; i < rule_count; i++) {
 		if (strcmp(rule_table[i].name, rule) != 0)
 			continue;

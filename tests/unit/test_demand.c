@@ -117,7 +117,9 @@ static struct snapshot *tm_new(const struct tm *tm, bool sources)
 static enum rule_answer judge(const struct snapshot *s, const struct ledger *l)
 {
 	struct verdict *v = calloc(1, sizeof *v);
-	struct rule_input input = { s, l, &thresholds_default };
+	struct thresholds thresholds;
+	thresholds_init(&thresholds);
+	struct rule_input input = { s, l, &thresholds, NULL };
 	enum rule_answer answer = RULE_SILENT;
 	rules_run(&input, v);
 	for (size_t i = 0; i < v->n_findings; i++)

@@ -22,7 +22,9 @@ static struct js *report_of(const struct snapshot *s, struct ledger **ret_ledger
 {
 	struct ledger *l = snap_ledger(s);
 	struct verdict *v = calloc(1, sizeof *v);
-	struct rule_input input = { s, l, &thresholds_default };
+	struct thresholds thresholds;
+	thresholds_init(&thresholds);
+	struct rule_input input = { s, l, &thresholds, NULL };
 	auto_buf struct buf out = { .cap = CAP };
 	struct err err = { 0 };
 	struct js *root = NULL;

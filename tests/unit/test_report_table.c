@@ -21,7 +21,9 @@ static char *table_in(const struct snapshot *s, bool color, unsigned columns)
 {
 	struct ledger *l = snap_ledger(s);
 	struct verdict *v = calloc(1, sizeof *v);
-	struct rule_input input = { s, l, &thresholds_default };
+	struct thresholds thresholds;
+	thresholds_init(&thresholds);
+	struct rule_input input = { s, l, &thresholds, NULL };
 	struct buf out = { .cap = CAP };
 	struct err err = { 0 };
 	rules_run(&input, v);

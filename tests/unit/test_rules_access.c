@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* access-degraded, and the table of rules: order, inconclusive ones, thresholds. */
+/* access-degraded: what a missing input costs, and what to do about it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -117,80 +117,6 @@ static void all_gaps_with_the_longest_reasons(void **state)
 	snap_free(s);
 }
 
-static void gravest_finding_first(void **state)
-{
-	(void)state;
-	struct snapshot *s = snap_new(&plain);
-	struct verdict *v = calloc(1, sizeof *v);
-	snap_gap(s, "proc/pagemap", ERR_DENIED, "x");
-	s->flags.max_heap_bytes = qty_measured(400 * MIB);
-	s->cgroup.max = limit_set(501 * MIB);
-	struct ledger *l = snap_ledger(s);
-	struct rule_input input = { s, l, &thresholds_default };
-	rules_run(&input, v);
-	assert_int_equal(v->n_findings, 3);
-	assert_string_equal(v->findings[0].rule, "freeboard-low"); /* critical */
-	assert_string_equal(v->findings[1].rule, "demand-over-limit");
-	assert_string_equal(v->findings[2].rule, "access-degraded"); /* info */
-	for (size_t i = 1; i < v->n_findings; i++)
-		assert_true(v->findings[i - 1].severity >= v->findings[i].severity);
-	assert_int_equal(v->n_inconclusive, 0);
-	free(l);
-
-	/* The same verdict struct again: nothing of the first run is left in it. */
-	s->cgroup.max.kind = LIMIT_NONE;
-	s->n_gaps = 0;
-	l = snap_ledger(s);
-	input.ledger = l;
-	rules_run(&input, v);
-	assert_int_equal(v->n_findings, 0);
-	assert_int_equal(v->n_inconclusive, 2);
-	assert_string_equal(v->inconclusive[0].rule, "freeboard-low");
-	assert_string_equal(v->inconclusive[1].rule, "demand-over-limit");
-	assert_int_equal(v->inconclusive[0].n_missing, 1);
-	assert_non_null(strstr(v->inconclusive[0].missing[0], "memory limit"));
-	free(l);
-	free(v);
-	snap_free(s);
-}
-
-/* docs/rules/<rule>.md holds each threshold's row as the table has it: name, value, unit, reason. */
-static void pages_agree_with_the_table(void **state)
-{
-	(void)state;
-	for (unsigned i = 0; i < threshold_count; i++) {
-		const struct threshold_info *t = &threshold_table[i];
-		char path[128], row[512], line[1024];
-		bool found = false;
-		(void)snprintf(path, sizeof path, "docs/rules/%s.md", t->rule);
-		(void)snprintf(row, sizeof row, "| %s | %llu | %s | %s |", t->name, (unsigned long long)t->value,
-			       t->unit, t->reason);
-		FILE *page = fopen(path, "r");
-		if (!page)
-			fail_msg("no %s", path);
-		while (fgets(line, sizeof line, page))
-			found |= strstr(line, row) != NULL;
-		(void)fclose(page);
-		if (!found)
-			fail_msg("%s has no row: %s", path, row);
-	}
-	for (size_t i = 0; i < rule_count; i++) {
-		assert_non_null(rule_table[i].meaning);
-		assert_non_null(rule_table[i].inputs);
-	}
-}
-
-/* Near the end of u64 too: to a unit, as one would divide by hand. */
-static void shares(void **state)
-{
-	(void)state;
-	assert_int_equal(thresholds_share(0, 1000), 0);
-	assert_int_equal(thresholds_share(9999, 10000), 9999);
-	assert_int_equal(thresholds_share(19999, 5000), 9999);
-	assert_int_equal(thresholds_share(1000 * MIB, 300), 30 * MIB);
-	assert_int_equal(thresholds_share(UINT64_MAX, 10000), UINT64_MAX);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -198,9 +124,6 @@ int main(void)
 		cmocka_unit_test(each_gap_has_its_cost_and_remedy),
 		cmocka_unit_test(the_gravest_decides),
 		cmocka_unit_test(all_gaps_with_the_longest_reasons),
-		cmocka_unit_test(gravest_finding_first),
-		cmocka_unit_test(pages_agree_with_the_table),
-		cmocka_unit_test(shares),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

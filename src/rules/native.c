@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules/all.h"
+
+enum rule_answer rule_allocator_retention(const struct rule_input *input, struct finding *finding)
+{
+	(void)input;
+	(void)finding;
+	return RULE_SILENT;
+}
+
+enum rule_answer rule_native_unexplained(const struct rule_input *input, struct finding *finding)
+{
+	(void)input;
+	(void)finding;
+	return RULE_SILENT;
+}

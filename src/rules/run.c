@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every rule asked, the silenced ones put aside, the rest ranked. */
+#include <string.h>
+
+#include "base/str.h"
+#include "rules/rank.h"
+#include "rules/rules.h"
+
+const char *const severity_names[SEVERITY_COUNT] = { "none", "info", "notice", "warning", "critical" };
+
+static void put_aside(struct verdict *verdict, const struct finding *finding, const struct silence *silence)
+{
+	struct silenced *silenced = &verdict->silenced[verdict->n_silenced++];
+	silenced->rule = finding->rule;
+	silenced->severity = finding->severity;
+	str_copy(silenced->title, sizeof silenced->title, str_of(finding->title));
+	silenced->reason = silence->reason;
+	silenced->until = silence->until;
+}
+
+static void leave_open(struct verdict *verdict, const struct finding *finding)
+{
+	struct inconclusive *open = &verdict->inconclusive[verdict->n_inconclusive++];
+	open->rule = finding->rule;
+	open->n_missing = finding->n_missing;
+	memcpy(open->missing, finding->missing, sizeof open->missing);
+}
+
+void rules_run(const struct rule_input *input, struct verdict *ret_verdict)
+{
+	ret_verdict->n_findings = ret_verdict->n_inconclusive = ret_verdict->n_silenced = 0;
+	for (size_t i = 0; i < rule_count; i++) {
+		/* Written in place: a finding is 11 KiB. */
+		struct finding *finding = &ret_verdict->findings[ret_verdict->n_findings];
+		memset(finding, 0, sizeof *finding);
+		finding->rule = rule_table[i].name;
+		finding->owner = -1;
+		enum rule_answer answer = rule_table[i].eval(input, finding);
+		const struct silence *silence = silence_find(input->silences, finding->rule, input->snapshot->taken);
+		if (answer == RULE_INCONCLUSIVE)
+			leave_open(ret_verdict, finding);
+		else if (answer == RULE_FIRED && silence)
+			put_aside(ret_verdict, finding, silence);
+		else if (answer == RULE_FIRED)
+			ret_verdict->n_findings++;
+	}
+	rank_run(input, ret_verdict);
+}
