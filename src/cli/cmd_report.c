@@ -70,8 +70,7 @@ static int render(const struct options *options, const struct evidence *evidence
 		rc = options->format == FORMAT_JSON
 			     ? report_json(snapshot, ledger, verdict, out, err)
 			     : report_table(snapshot, ledger, verdict, use_color(options), columns(), out, err);
-		bool grave = verdict->n_findings && verdict->findings[0].severity >= SEVERITY_WARNING;
-		*ret_status = grave ? EXIT_FINDING : EXIT_OK;
+		*ret_status = verdict->worst >= SEVERITY_WARNING ? EXIT_FINDING : EXIT_OK;
 		if (rc == 0 && snapshot->access == ACCESS_NONE)
 			rc = err_set(err, ERR_DENIED, "nothing of process %d could be read", snapshot->process.pid);
 	}

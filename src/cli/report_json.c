@@ -198,6 +198,23 @@ static void put_strings(struct js_out *out, const char *key, const char *first, 
 	js_out_array_end(out);
 }
 
+/* A change that is not to be made is not told. */
+static void put_change(struct js_out *out, const struct finding *f)
+{
+	bool told = f->change[0] && (f->when == CHANGE_NOW || f->when == CHANGE_LATER);
+	put_text(out, "change", told ? f->change : NULL);
+	put_text(out, "change_when", f->change[0] ? change_when_names[f->when] : NULL);
+	js_out_key(out, "turns");
+	js_out_array(out);
+	for (size_t i = 0; told && i < f->n_turns; i++) {
+		js_out_object(out);
+		put_text(out, "knob", knob_names[f->turns[i].knob]);
+		put_text(out, "turn", turn_names[f->turns[i].turn]);
+		js_out_object_end(out);
+	}
+	js_out_array_end(out);
+}
+
 static void put_finding(struct js_out *out, const struct finding *f)
 {
 	js_out_object(out);
@@ -205,7 +222,9 @@ static void put_finding(struct js_out *out, const struct finding *f)
 	put_text(out, "severity", severity_names[f->severity]);
 	put_text(out, "title", f->title);
 	put_text(out, "observation", f->observation);
+	put_text(out, "root", f->root);
 	put_text(out, "owner", f->owner >= 0 ? owner_table[f->owner].name : NULL);
+	put_qty(out, "excess_bytes", f->excess_bytes ? qty_measured(f->excess_bytes) : (struct qty){ 0 });
 	put_strings(out, "competing_causes", f->competing_causes[0], sizeof f->competing_causes[0], f->n_causes);
 	js_out_key(out, "effective_settings");
 	js_out_array(out);
@@ -217,7 +236,7 @@ static void put_finding(struct js_out *out, const struct finding *f)
 		js_out_object_end(out);
 	}
 	js_out_array_end(out);
-	put_text(out, "change", f->change);
+	put_change(out, f);
 	put_strings(out, "validate", f->validate[0], sizeof f->validate[0], f->n_validate);
 	js_out_key(out, "evidence");
 	js_out_object(out);
@@ -230,13 +249,34 @@ static void put_finding(struct js_out *out, const struct finding *f)
 	js_out_object_end(out);
 }
 
+static void put_silenced(struct js_out *out, const struct verdict *verdict)
+{
+	js_out_key(out, "silenced");
+	js_out_array(out);
+	for (size_t i = 0; i < verdict->n_silenced; i++) {
+		const struct silenced *s = &verdict->silenced[i];
+		js_out_object(out);
+		put_text(out, "rule", s->rule);
+		put_text(out, "severity", severity_names[s->severity]);
+		put_text(out, "title", s->title);
+		put_text(out, "reason", s->reason);
+		js_out_key(out, "until_ms");
+		js_out_i64(out, s->until.ms);
+		js_out_object_end(out);
+	}
+	js_out_array_end(out);
+}
+
 static void put_verdict(struct js_out *out, const struct verdict *verdict)
 {
+	put_text(out, "headline", verdict->headline);
+	put_text(out, "worst", verdict->worst == SEVERITY_NONE ? NULL : severity_names[verdict->worst]);
 	js_out_key(out, "findings");
 	js_out_array(out);
 	for (size_t i = 0; i < verdict->n_findings; i++)
 		put_finding(out, &verdict->findings[i]);
 	js_out_array_end(out);
+	put_silenced(out, verdict);
 	js_out_key(out, "inconclusive");
 	js_out_array(out);
 	for (size_t i = 0; i < verdict->n_inconclusive; i++) {

@@ -4,82 +4,10 @@
 
 #include "base/esc.h"
 #include "base/units.h"
+#include "cli/paint.h"
 #include "cli/report.h"
 
 enum { COLUMNS_MIN = 80, COLUMNS_MAX = 100, BAR_WIDTH = 16, BAR_WIDTH_NARROW = 4, OWNER_WIDTH = 22 };
-
-struct paint {
-	struct buf *out;
-	bool color;
-	unsigned columns;
-};
-
-enum tone { TONE_PLAIN, TONE_BOLD, TONE_DIM, TONE_RED, TONE_YELLOW, TONE_GREEN };
-
-static void tone(struct paint *p, enum tone tone)
-{
-	static const char *const codes[] = { "\033[0m", "\033[1m", "\033[2m", "\033[31m", "\033[33m", "\033[32m" };
-	if (p->color)
-		(void)buf_puts(p->out, codes[tone]);
-}
-
-static void text_in(struct paint *p, enum tone t, const char *text)
-{
-	tone(p, t);
-	(void)esc_add(p->out, str_of(text));
-	tone(p, TONE_PLAIN);
-}
-
-/* As many whole characters of `*word` as fit into `room` columns; at least one. A word may be longer than a line: a path, a URL. */
-static struct str take_piece(struct str *word, size_t room)
-{
-	size_t len = 0;
-	while (len < word->len) {
-		size_t unit = esc_utf8_len(str_skip(*word, len));
-		unit = unit ? unit : 1;
-		if (len && len + unit > room)
-			break;
-		len += unit;
-	}
-	struct str piece = { word->ptr, len };
-	*word = str_skip(*word, len);
-	return piece;
-}
-
-/* Words of `text` in lines of at most p->columns, each after `indent` blanks; the first starts at `at`. */
-static void wrapped(struct paint *p, unsigned indent, unsigned at, const char *text)
-{
-	char shown[2 * FINDING_TEXT_CAP];
-	struct str rest = str_of(esc_copy(shown, sizeof shown, str_of(text))), word;
-	unsigned column = at;
-	bool first = true;
-	while (str_split(&rest, ' ', &word)) {
-		if (word.len == 0)
-			continue;
-		if (!first && column + 1 + word.len > p->columns) {
-			(void)buf_printf(p->out, "\n%*s", (int)indent, "");
-			column = indent;
-			first = true;
-		}
-		if (!first) {
-			(void)buf_putc(p->out, ' ');
-			column++;
-		}
-		while (column + word.len > p->columns && word.len) {
-			struct str piece = take_piece(&word, p->columns > column ? p->columns - column : 1);
-			(void)buf_add(p->out, piece);
-			column += (unsigned)piece.len;
-			if (word.len == 0)
-				break;
-			(void)buf_printf(p->out, "\n%*s", (int)indent, "");
-			column = indent;
-		}
-		(void)buf_add(p->out, word);
-		column += (unsigned)word.len;
-		first = false;
-	}
-	(void)buf_putc(p->out, '\n');
-}
 
 static const char *size_or(char dest[UNITS_TEXT_CAP], struct qty qty, const char *otherwise)
 {
@@ -92,9 +20,9 @@ static void head(struct paint *p, const struct snapshot *s)
 	(void)snprintf(line, sizeof line, "pid %d  %s%s%s  JDK %s  %s  %s", s->process.pid,
 		       engine_names[s->engine.kind], s->engine.version[0] ? " " : "", s->engine.version,
 		       s->jdk[0] ? s->jdk : "unread", jvm_gc_names[s->gc], allocator_names[s->allocator]);
-	tone(p, TONE_BOLD);
-	wrapped(p, 2, 0, esc_copy(shown, sizeof shown, str_of(line)));
-	tone(p, TONE_PLAIN);
+	paint_tone(p, TONE_BOLD);
+	paint_wrapped(p, 2, 0, esc_copy(shown, sizeof shown, str_of(line)));
+	paint_tone(p, TONE_PLAIN);
 	if (s->container_id[0])
 		(void)buf_printf(p->out, "container %.12s\n", s->container_id);
 }
@@ -131,7 +59,7 @@ static void room(struct paint *p, const struct snapshot *s, const struct ledger 
 		char line[96];
 		(void)snprintf(line, sizeof line, "freeboard %s%s", units_format_signed(d, l->freeboard_bytes.bytes),
 			       l->freeboard_level == FREEBOARD_PROCESSES ? " at most" : "");
-		text_in(p, low ? TONE_RED : TONE_GREEN, line);
+		paint_text(p, low ? TONE_RED : TONE_GREEN, line);
 	} else {
 		(void)buf_puts(p->out, "freeboard unread");
 	}
@@ -155,10 +83,10 @@ static void bar(struct paint *p, uint64_t actual, uint64_t budget)
 	double share = budget ? (double)actual / (double)budget : over ? 10 : 0;
 	unsigned width = bar_width(p), filled = share >= 1 ? width : (unsigned)(share * width + 0.5);
 	(void)buf_putc(p->out, '[');
-	tone(p, over ? TONE_RED : share > 0.9 ? TONE_YELLOW : TONE_GREEN);
+	paint_tone(p, over ? TONE_RED : share > 0.9 ? TONE_YELLOW : TONE_GREEN);
 	for (unsigned i = 0; i < width; i++)
 		(void)buf_putc(p->out, i < filled ? (over && i + 1 == filled ? '!' : '#') : '.');
-	tone(p, TONE_PLAIN);
+	paint_tone(p, TONE_PLAIN);
 	/* A budget that is overrun ten times is overrun; the figure must not push the columns apart. */
 	if (share < 9.995)
 		(void)buf_printf(p->out, "] %3.0f%%", share * 100);
@@ -171,10 +99,10 @@ static void budgets(struct paint *p, const struct ledger *l)
 	if (l->n_budgets == 0)
 		return;
 	(void)buf_putc(p->out, '\n');
-	tone(p, TONE_BOLD);
+	paint_tone(p, TONE_BOLD);
 	(void)buf_printf(p->out, "BUDGET             SET ASIDE      RESIDENT%*sENFORCED BY", (int)bar_width(p) + 10,
 			 "");
-	tone(p, TONE_PLAIN);
+	paint_tone(p, TONE_PLAIN);
 	(void)buf_putc(p->out, '\n');
 	for (size_t i = 0; i < l->n_budgets; i++) {
 		const struct ledger_budget *b = &l->budgets[i];
@@ -203,7 +131,7 @@ static void ledger_line(struct paint *p, const struct ledger_line *line)
 	bool fits = p->columns == COLUMNS_MAX || beside + strlen(line->note) <= p->columns;
 	if (!fits)
 		(void)buf_printf(p->out, "\n%*s", (int)below, "");
-	wrapped(p, fits ? beside : below, fits ? beside : below, line->note);
+	paint_wrapped(p, fits ? beside : below, fits ? beside : below, line->note);
 }
 
 static bool in_group(const struct ledger *l, int owner, int group)
@@ -229,17 +157,17 @@ static void unread_lines(struct paint *p, const struct ledger *l, int group)
 		}
 		if (used < (int)sizeof line)
 			(void)snprintf(line + used, sizeof line - (size_t)used, ": %s", l->lines[first].note);
-		tone(p, TONE_DIM);
+		paint_tone(p, TONE_DIM);
 		(void)buf_puts(p->out, "  unread  ");
-		wrapped(p, 10, 10, line);
-		tone(p, TONE_PLAIN);
+		paint_wrapped(p, 10, 10, line);
+		paint_tone(p, TONE_PLAIN);
 	}
 }
 
 static void ledger_groups(struct paint *p, const struct ledger *l)
 {
 	(void)buf_putc(p->out, '\n');
-	text_in(p, TONE_BOLD, "OWNER                      RESIDENT  STATE        BUDGET      BOUND  NOTE");
+	paint_text(p, TONE_BOLD, "OWNER                      RESIDENT  STATE        BUDGET      BOUND  NOTE");
 	(void)buf_putc(p->out, '\n');
 	for (int group = 0; group < GROUP_COUNT; group++) {
 		const struct ledger_group_sum *sum = &l->groups[group];
@@ -249,13 +177,13 @@ static void ledger_groups(struct paint *p, const struct ledger *l)
 			any |= in_group(l, owner, group);
 		if (!any)
 			continue;
-		tone(p, TONE_BOLD);
+		paint_tone(p, TONE_BOLD);
 		(void)buf_printf(p->out, "%-*s %10s", OWNER_WIDTH + 2, ledger_group_names[group],
 				 size_or(a, sum->owners_bytes, "unread"));
-		tone(p, TONE_PLAIN);
+		paint_tone(p, TONE_PLAIN);
 		if (qty_known(sum->counter_bytes) && qty_known(sum->owners_bytes)) {
 			(void)buf_printf(p->out, "  counted %s: ", units_format(b, sum->counter_bytes.bytes));
-			text_in(p, sum->closed ? TONE_GREEN : TONE_RED, sum->closed ? "closed" : "NOT closed");
+			paint_text(p, sum->closed ? TONE_GREEN : TONE_RED, sum->closed ? "closed" : "NOT closed");
 		}
 		(void)buf_putc(p->out, '\n');
 		for (int owner = 0; owner < OWNER_COUNT; owner++)
@@ -274,57 +202,7 @@ static void ledger_groups(struct paint *p, const struct ledger *l)
 			       units_format_signed(r, l->stat_residual_bytes.bytes),
 			       units_format(t, l->stat_tolerance_bytes));
 	const unsigned at = OWNER_WIDTH + 2 + 1 + 10 + 2;
-	wrapped(p, at, at, text);
-}
-
-static void list(struct paint *p, const char *title, const char *first, size_t stride, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		(void)buf_printf(p->out, "  %-9s ", i == 0 ? title : "");
-		wrapped(p, 12, 12, first + i * stride);
-	}
-}
-
-/* "-Xmx = 301989888 (288.0 MiB; VM.flags)": as it was written, and for a size as people read it. */
-static void setting_text(char *dest, size_t cap, const struct setting *setting)
-{
-	struct str value = str_of(setting->value);
-	uint64_t bytes;
-	char size[UNITS_TEXT_CAP];
-	if (str_u64(&value, &bytes) && (value.len == 0 || str_eq(value, STR("b"))) && bytes >= 1 << 20)
-		(void)snprintf(dest, cap, "%s = %s (%s; %s)", setting->key, setting->value, units_format(size, bytes),
-			       setting->where);
-	else
-		(void)snprintf(dest, cap, "%s = %s (%s)", setting->key, setting->value, setting->where);
-}
-
-static void finding(struct paint *p, const struct finding *f)
-{
-	char line[256];
-	(void)buf_putc(p->out, '\n');
-	(void)snprintf(line, sizeof line, "%s  %s", severity_names[f->severity], f->rule);
-	text_in(p,
-		f->severity >= SEVERITY_CRITICAL  ? TONE_RED
-		: f->severity >= SEVERITY_WARNING ? TONE_YELLOW
-						  : TONE_BOLD,
-		line);
-	(void)buf_puts(p->out, ": ");
-	wrapped(p, 2, (unsigned)strlen(line) + 2, f->title);
-	list(p, "seen", f->observation, 0, 1);
-	if (f->severity < SEVERITY_WARNING) {
-		list(p, "change", f->change, 0, f->change[0] != 0);
-		list(p, "missing", f->missing[0], sizeof f->missing[0], f->n_missing);
-		return;
-	}
-	list(p, "or", f->competing_causes[0], sizeof f->competing_causes[0], f->n_causes);
-	for (size_t i = 0; i < f->n_settings; i++) {
-		char setting[320];
-		setting_text(setting, sizeof setting, &f->effective_settings[i]);
-		list(p, i == 0 ? "setting" : "", setting, 0, 1);
-	}
-	list(p, "change", f->change, 0, f->change[0] != 0);
-	list(p, "validate", f->validate[0], sizeof f->validate[0], f->n_validate);
-	list(p, "missing", f->missing[0], sizeof f->missing[0], f->n_missing);
+	paint_wrapped(p, at, at, text);
 }
 
 int report_table(const struct snapshot *snapshot, const struct ledger *ledger, const struct verdict *verdict,
@@ -334,16 +212,11 @@ int report_table(const struct snapshot *snapshot, const struct ledger *ledger, c
 			   columns < COLUMNS_MIN   ? COLUMNS_MIN
 			   : columns > COLUMNS_MAX ? COLUMNS_MAX
 						   : columns };
+	paint_headline(&p, verdict);
 	head(&p, snapshot);
 	room(&p, snapshot, ledger, room_is_low(verdict));
 	budgets(&p, ledger);
 	ledger_groups(&p, ledger);
-	for (size_t i = 0; i < verdict->n_findings; i++)
-		finding(&p, &verdict->findings[i]);
-	for (size_t i = 0; i < verdict->n_inconclusive; i++) {
-		const struct inconclusive *open = &verdict->inconclusive[i];
-		(void)buf_printf(out, "\ninconclusive  %s\n", open->rule);
-		list(&p, "missing", open->missing[0], sizeof open->missing[0], open->n_missing);
-	}
+	paint_verdict(&p, verdict);
 	return buf_failed(out) ? err_set(err, ERR_NOMEM, "no memory for the report") : 0;
 }

@@ -35,27 +35,45 @@ static bool tells_of_room(const struct verdict *verdict)
 	return strcmp(verdict->findings[0].rule, "freeboard-low") == 0;
 }
 
+/* A sentence starts with a capital; a name such as memory.max or -Xmx stays as it is written. */
+static void capitalise(char *sentence)
+{
+	size_t word = strcspn(sentence, " ");
+	for (size_t i = 0; i < word; i++)
+		if (!((sentence[i] >= 'a' && sentence[i] <= 'z') || (sentence[i] == ',' && i + 1 == word)))
+			return;
+	if (word)
+		sentence[0] = (char)(sentence[0] - 'a' + 'A');
+}
+
+static void act(const struct rule_input *input, struct verdict *verdict, const char *room)
+{
+	const struct finding *first = &verdict->findings[0];
+	char owner[64];
+	if (!tells_of_room(verdict))
+		(void)snprintf(verdict->headline, sizeof verdict->headline, "%s; %s.", first->title, room);
+	else if (first->owner >= 0)
+		(void)snprintf(verdict->headline, sizeof verdict->headline, "%s; to blame first: %s.", first->title,
+			       owner_text(owner, input->ledger, first->owner));
+	else
+		(void)snprintf(verdict->headline, sizeof verdict->headline, "%s.", first->title);
+}
+
 void headline_write(const struct rule_input *input, struct verdict *verdict)
 {
 	char room[160], owner[64];
 	room_clause(room, sizeof room, input);
-	if (verdict->worst >= SEVERITY_NOTICE) {
-		const char *title = verdict->findings[0].title;
-		if (tells_of_room(verdict)) {
-			int at = verdict->findings[0].owner;
-			(void)snprintf(verdict->headline, sizeof verdict->headline, "%s%s%s.", title,
-				       at >= 0 ? "; to blame first: " : "",
-				       at >= 0 ? owner_text(owner, input->ledger, at) : "");
-		} else {
-			(void)snprintf(verdict->headline, sizeof verdict->headline, "%s; %s.", title, room);
-		}
-		return;
-	}
 	int largest = largest_owner(input->ledger);
-	if (largest >= 0)
+	if (verdict->worst >= SEVERITY_WARNING)
+		act(input, verdict, room);
+	else if (verdict->worst == SEVERITY_NOTICE)
+		(void)snprintf(verdict->headline, sizeof verdict->headline, "nothing urgent: %s; worth knowing: %s.",
+			       room, verdict->findings[0].title);
+	else if (largest >= 0)
 		(void)snprintf(verdict->headline, sizeof verdict->headline,
-			       "Nothing to do: %s; the largest owner is %s.", room,
+			       "nothing to do: %s; the largest owner is %s.", room,
 			       owner_text(owner, input->ledger, largest));
 	else
-		(void)snprintf(verdict->headline, sizeof verdict->headline, "No composition could be read; %s.", room);
+		(void)snprintf(verdict->headline, sizeof verdict->headline, "no composition could be read; %s.", room);
+	capitalise(verdict->headline);
 }

@@ -5,7 +5,7 @@
 
 #include "rules/rules.h"
 
-/* What the first finding says, and how much room is left; without a finding at notice or above, who holds most and how much room is left. */
+/* At warning or above what the first finding says, and how much room is left; else the room, and what is worth knowing. */
 void headline_write(const struct rule_input *input, struct verdict *verdict);
 
 #endif

@@ -184,13 +184,13 @@ enum rule_answer rule_freeboard_low(const struct rule_input *input, struct findi
 	(void)units_format(floor, ledger->floor_bytes.bytes);
 	(void)units_format(room, freeboard < 0 ? (uint64_t)0 - (uint64_t)freeboard : (uint64_t)freeboard);
 	if (freeboard < 0) {
-		finding_title(finding, "%s past the limit of %s", room, of);
+		finding_title(finding, "the floor is %s past the limit of %s", room, of);
 		finding_observation(
 			finding,
 			"The kernel cannot reclaim %s, %s more than %s of %s: what runs so uses swap, or the limit is not in force.",
 			floor, room, judged.name, of);
 	} else {
-		finding_title(finding, "%s left below the limit of %s", room, of);
+		finding_title(finding, "only %s left below the limit of %s", room, of);
 		finding_observation(finding,
 				    "The kernel cannot reclaim %s of %s, %s; it can grow %s more before it is killed.",
 				    floor, of, judged.name, room);
@@ -280,7 +280,7 @@ enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct f
 				 ? (ledger->listed[OWNER_ZGC_HEAP] ? OWNER_ZGC_HEAP : OWNER_JAVA_HEAP)
 			 : part == &ledger->expected.parts[3] ? OWNER_ROCKSDB_BLOCK_CACHE
 							      : largest_owner(ledger);
-	finding_title(finding, "expected demand %s over a limit of %s", units_format(a, expected),
+	finding_title(finding, "the pod is set up to need %s against a limit of %s", units_format(a, expected),
 		      units_format(b, limit));
 	finding_observation(finding, "Configured to take %s in all, %s more than the limit.", units_format(a, expected),
 			    units_format(b, expected - limit));
@@ -343,7 +343,7 @@ enum rule_answer rule_limit_below_process_size(const struct rule_input *input, s
 	const char *role = snapshot->engine.kind == ENGINE_FLINK_JOBMANAGER ? "jobmanager" : "taskmanager";
 	finding->severity = SEVERITY_WARNING;
 	finding->excess_bytes = process - limit;
-	finding_title(finding, "limit %s below Flink's process size %s", units_format(a, limit),
+	finding_title(finding, "the limit of %s is below Flink's process size of %s", units_format(a, limit),
 		      units_format(b, process));
 	finding_observation(finding, "Flink shares out %s, the container may take %s: %s of the plan are not there.",
 			    units_format(b, process), units_format(a, limit), units_format(c, process - limit));
