@@ -5,81 +5,10 @@
 
 #include "rules/all.h"
 #include "rules/judged.h"
+#include "rules/room.h"
 #include "rules/text.h"
 
-enum { MIB = 1 << 20, ROUND_BYTES = 64 * MIB };
-
-static uint64_t sat_add(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
-static uint64_t round_up(uint64_t bytes)
-{
-	return bytes > UINT64_MAX - ROUND_BYTES ? bytes : (bytes + ROUND_BYTES - 1) / ROUND_BYTES * ROUND_BYTES;
-}
-
-/* The room below which freeboard-low warns, and below which it is critical. */
-static uint64_t freeboard_levels(const struct rule_input *input, uint64_t limit, uint64_t *ret_critical)
-{
-	uint64_t warning = judged_share(input, T_FREEBOARD_LOW_WARNING, limit);
-	uint64_t most = judged_level(input, T_FREEBOARD_LOW_WARNING_MAX);
-	*ret_critical = judged_share(input, T_FREEBOARD_LOW_CRITICAL, limit);
-	if (warning <= most)
-		return warning;
-	/* Capped, critical keeps its proportion to it: a pod of 100 GiB is warned first, too. */
-	*ret_critical =
-		most / judged_level(input, T_FREEBOARD_LOW_WARNING) * judged_level(input, T_FREEBOARD_LOW_CRITICAL);
-	return most;
-}
-
-/* What demand-over-limit fires by. False while either is unread. */
-static bool demand_is_over(const struct rule_input *input)
-{
-	const struct ledger *ledger = input->ledger;
-	uint64_t limit = ledger->limit.bytes;
-	return ledger->limit.kind == LIMIT_SET && qty_known(ledger->expected.bytes) &&
-	       ledger->expected.bytes.bytes > sat_add(limit, judged_share(input, T_DEMAND_OVER_LIMIT_OVER, limit));
-}
-
-/* What to change to give the container more room, in the words of who runs it. */
-static void change_limit(const struct rule_input *input, const struct judged_limit *limit, struct finding *finding,
-			 uint64_t wanted)
-{
-	char now[UNITS_TEXT_CAP], then[UNITS_TEXT_CAP];
-	const struct flink_budget *flink = &input->snapshot->engine.flink;
-	bool planned = qty_known(flink->process_bytes) && flink->process_bytes.bytes && !limit->is_pod;
-	/* Less than what Flink shares out is no remedy, and Flink does not start with a factor below 1. */
-	if (planned && wanted < flink->process_bytes.bytes)
-		wanted = flink->process_bytes.bytes;
-	uint64_t mib = round_up(wanted) / MIB;
-	finding_turn(finding, KNOB_LIMIT, TURN_UP);
-	(void)units_format(now, limit->bytes);
-	(void)units_format(then, mib * MIB);
-	if (!planned) {
-		finding_change(
-			finding,
-			"raise %s from %s to %s (%lluMi), leaving -Xmx as it is (written out, if it is a share of the limit)",
-			limit->name, now, then, (unsigned long long)mib);
-		return;
-	}
-	const char *role = input->snapshot->engine.kind == ENGINE_FLINK_JOBMANAGER ? "jobmanager" : "taskmanager";
-	if (mib * MIB == flink->process_bytes.bytes) {
-		finding_change(finding, "raise %s from %s to %s (%lluMi), what %s.memory.process.size shares out",
-			       limit->name, now, then, (unsigned long long)mib, role);
-		return;
-	}
-	/* In hundredths and rounded up: a factor rounded down would give less than what the sentence says. */
-	double hundredths = (double)mib * MIB * 100 / (double)flink->process_bytes.bytes;
-	if ((double)(uint64_t)hundredths < hundredths)
-		hundredths = (double)((uint64_t)hundredths + 1);
-	/* A larger process size would be shared out by fractions: heap and managed memory would take the room. */
-	finding_change(finding,
-		       "raise %s from %s to %s (%lluMi) without giving Flink more to share out: leave "
-		       "%s.memory.process.size; on native Kubernetes set kubernetes.%s.memory.limit-factor to %.2f",
-		       limit->name, now, then, (unsigned long long)mib, role, role, hundredths / 100);
-}
+enum { MIB = 1 << 20 };
 
 /* The budget that is overrun by most, or NULL. */
 static const struct ledger_budget *overrun_budget(const struct ledger *ledger)
@@ -173,7 +102,7 @@ enum rule_answer rule_freeboard_low(const struct rule_input *input, struct findi
 		finding_missing(finding, "freeboard: limit and floor are too far apart to subtract");
 	if (finding->n_missing)
 		return RULE_INCONCLUSIVE;
-	uint64_t limit = judged.bytes, critical, warning = freeboard_levels(input, limit, &critical);
+	uint64_t limit = judged.bytes, critical, warning = room_levels(input, limit, &critical);
 	int64_t freeboard = ledger->freeboard_bytes.bytes;
 	if (freeboard >= (int64_t)warning)
 		return RULE_SILENT;
@@ -220,7 +149,7 @@ enum rule_answer rule_freeboard_low(const struct rule_input *input, struct findi
 	finding_bytes(finding, "floor_bytes", ledger->floor_bytes.bytes);
 	finding_figure(finding, "freeboard_bytes", freeboard);
 	finding_bytes(finding, "warning_below_bytes", warning);
-	change_limit(input, &judged, finding, sat_add(ledger->floor_bytes.bytes, sat_add(warning, warning / 4)));
+	room_raise_limit(input, &judged, finding, room_sum(ledger->floor_bytes.bytes, room_sum(warning, warning / 4)));
 	finding_validate(finding, "steady: freeboard stays above %s over several checkpoint intervals",
 			 units_format(room, warning));
 	finding_validate(finding,
@@ -268,7 +197,7 @@ enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct f
 	if (finding->n_missing)
 		return RULE_INCONCLUSIVE;
 	uint64_t limit = ledger->limit.bytes, expected = ledger->expected.bytes.bytes;
-	if (!demand_is_over(input))
+	if (!room_demand_is_over(input))
 		return RULE_SILENT;
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], c[UNITS_TEXT_CAP];
 	uint64_t growth;
@@ -304,21 +233,10 @@ enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct f
 	finding_setting(finding, input->snapshot, "taskmanager.memory.managed.size");
 	finding_bytes(finding, "limit_bytes", limit);
 	finding_bytes(finding, "expected_demand_bytes", expected);
-	change_limit(input, &judged, finding, sat_add(expected, expected / 20));
+	room_raise_limit(input, &judged, finding, room_sum(expected, expected / 20));
 	finding_validate(finding, "steady: expected demand is below the limit in a report taken under full load");
 	finding_validate(finding, "restore: freeboard stays positive while state is restored from a savepoint");
 	return RULE_FIRED;
-}
-
-/* One of the other two findings on the limit fires. */
-static bool lacks_room(const struct rule_input *input)
-{
-	struct judged_limit judged;
-	uint64_t critical;
-	if (demand_is_over(input))
-		return true;
-	return input->ledger->freeboard_bytes.known && judged_freeboard(input, &judged) &&
-	       input->ledger->freeboard_bytes.bytes < (int64_t)freeboard_levels(input, judged.bytes, &critical);
 }
 
 enum rule_answer rule_limit_below_process_size(const struct rule_input *input, struct finding *finding)
@@ -337,7 +255,7 @@ enum rule_answer rule_limit_below_process_size(const struct rule_input *input, s
 	if (finding->n_missing)
 		return RULE_INCONCLUSIVE;
 	uint64_t limit = ledger->limit.bytes, process = snapshot->engine.flink.process_bytes.bytes;
-	if (process <= sat_add(limit, judged_level(input, T_LIMIT_BELOW_PROCESS_SIZE_SLACK)))
+	if (process <= room_sum(limit, judged_level(input, T_LIMIT_BELOW_PROCESS_SIZE_SLACK)))
 		return RULE_SILENT;
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], c[UNITS_TEXT_CAP];
 	const char *role = snapshot->engine.kind == ENGINE_FLINK_JOBMANAGER ? "jobmanager" : "taskmanager";
@@ -366,10 +284,11 @@ enum rule_answer rule_limit_below_process_size(const struct rule_input *input, s
 	finding_bytes(finding, "limit_bytes", limit);
 	finding_bytes(finding, "process_size_bytes", process);
 	/* What already lacks room must not be told to plan for less, while another finding says to raise the limit. */
-	if (lacks_room(input)) {
+	if (room_is_lacking(input)) {
 		finding_turn(finding, KNOB_LIMIT, TURN_UP);
 		finding_change(finding, "raise the container's memory limit to %s (%lluMi), what Flink shares out",
-			       units_format(b, round_up(process)), (unsigned long long)(round_up(process) / MIB));
+			       units_format(b, room_round_up(process)),
+			       (unsigned long long)(room_round_up(process) / MIB));
 	} else {
 		finding_turn(finding, KNOB_PROCESS_SIZE, TURN_DOWN);
 		finding_change(finding, "set %s.memory.process.size to %llum, what the limit really is", role,

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules/room.h"
+
+#include "rules/text.h"
+
+enum { MIB = 1 << 20, ROUND_BYTES = 64 * MIB };
+
+uint64_t room_sum(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+uint64_t room_round_up(uint64_t bytes)
+{
+	return bytes > UINT64_MAX - ROUND_BYTES ? bytes : (bytes + ROUND_BYTES - 1) / ROUND_BYTES * ROUND_BYTES;
+}
+
+uint64_t room_levels(const struct rule_input *input, uint64_t limit, uint64_t *ret_critical)
+{
+	uint64_t warning = judged_share(input, T_FREEBOARD_LOW_WARNING, limit);
+	uint64_t most = judged_level(input, T_FREEBOARD_LOW_WARNING_MAX);
+	*ret_critical = judged_share(input, T_FREEBOARD_LOW_CRITICAL, limit);
+	if (warning <= most)
+		return warning;
+	/* Capped, critical keeps its proportion to it: a pod of 100 GiB is warned first, too. */
+	*ret_critical =
+		most / judged_level(input, T_FREEBOARD_LOW_WARNING) * judged_level(input, T_FREEBOARD_LOW_CRITICAL);
+	return most;
+}
+
+bool room_demand_is_over(const struct rule_input *input)
+{
+	const struct ledger *ledger = input->ledger;
+	uint64_t limit = ledger->limit.bytes;
+	return ledger->limit.kind == LIMIT_SET && qty_known(ledger->expected.bytes) &&
+	       ledger->expected.bytes.bytes > room_sum(limit, judged_share(input, T_DEMAND_OVER_LIMIT_OVER, limit));
+}
+
+void room_raise_limit(const struct rule_input *input, const struct judged_limit *limit, struct finding *finding,
+		      uint64_t wanted)
+{
+	char now[UNITS_TEXT_CAP], then[UNITS_TEXT_CAP];
+	const struct flink_budget *flink = &input->snapshot->engine.flink;
+	bool planned = qty_known(flink->process_bytes) && flink->process_bytes.bytes && !limit->is_pod;
+	/* Less than what Flink shares out is no remedy, and Flink does not start with a factor below 1. */
+	if (planned && wanted < flink->process_bytes.bytes)
+		wanted = flink->process_bytes.bytes;
+	uint64_t mib = room_round_up(wanted) / MIB;
+	finding_turn(finding, KNOB_LIMIT, TURN_UP);
+	(void)units_format(now, limit->bytes);
+	(void)units_format(then, mib * MIB);
+	if (!planned) {
+		finding_change(
+			finding,
+			"raise %s from %s to %s (%lluMi), leaving -Xmx as it is (written out, if it is a share of the limit)",
+			limit->name, now, then, (unsigned long long)mib);
+		return;
+	}
+	const char *role = input->snapshot->engine.kind == ENGINE_FLINK_JOBMANAGER ? "jobmanager" : "taskmanager";
+	if (mib * MIB == flink->process_bytes.bytes) {
+		finding_change(finding, "raise %s from %s to %s (%lluMi), what %s.memory.process.size shares out",
+			       limit->name, now, then, (unsigned long long)mib, role);
+		return;
+	}
+	/* In hundredths and rounded up: a factor rounded down would give less than what the sentence says. */
+	double hundredths = (double)mib * MIB * 100 / (double)flink->process_bytes.bytes;
+	if (hundredths < 1e15 && (double)(uint64_t)hundredths < hundredths)
+		hundredths = (double)((uint64_t)hundredths + 1);
+	/* A larger process size would be shared out by fractions: heap and managed memory would take the room. */
+	finding_change(finding,
+		       "raise %s from %s to %s (%lluMi) without giving Flink more to share out: leave "
+		       "%s.memory.process.size; on native Kubernetes set kubernetes.%s.memory.limit-factor to %.2f",
+		       limit->name, now, then, (unsigned long long)mib, role, role, hundredths / 100);
+}
+
+bool room_is_low(const struct rule_input *input)
+{
+	struct judged_limit judged;
+	uint64_t critical;
+	return input->ledger->freeboard_bytes.known && judged_freeboard(input, &judged) &&
+	       input->ledger->freeboard_bytes.bytes < (int64_t)room_levels(input, judged.bytes, &critical);
+}
+
+bool room_is_lacking(const struct rule_input *input)
+{
+	return room_demand_is_over(input) || room_is_low(input);
+}

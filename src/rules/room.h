@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whether the limit leaves room, and the words that ask for more: one answer for every rule, so that no two of them
+ * contradict each other. Internal to src/rules.
+ */
+#ifndef RULES_ROOM_H
+#define RULES_ROOM_H
+
+#include "rules/judged.h"
+
+/* a + b, or the end of u64. */
+uint64_t room_sum(uint64_t a, uint64_t b);
+
+/* Up to a multiple of 64 MiB, the step in which limits are advised. */
+uint64_t room_round_up(uint64_t bytes);
+
+/* The room below which freeboard-low warns, and below which it is critical. */
+uint64_t room_levels(const struct rule_input *input, uint64_t limit, uint64_t *ret_critical);
+
+/* What demand-over-limit fires by. False while either is unread. */
+bool room_demand_is_over(const struct rule_input *input);
+
+/* What freeboard-low fires by. False while the room is unread. */
+bool room_is_low(const struct rule_input *input);
+
+/* Either of them fires: nothing may be advised that takes room away. */
+bool room_is_lacking(const struct rule_input *input);
+
+/* What to change to give the container more room, in the words of who runs it. */
+void room_raise_limit(const struct rule_input *input, const struct judged_limit *limit, struct finding *finding,
+		      uint64_t wanted);
+
+#endif
