@@ -142,6 +142,16 @@ static void build_cgroup(const struct evidence *e, struct snapshot *s)
 	}
 }
 
+/* Where the maximum heap stands; VM.flags prints it too where nobody gave one. */
+static const char *heap_where(const struct snapshot *s, const char *where)
+{
+	if (s->flags.heap_origin == HEAP_ORIGIN_DEFAULT)
+		return "VM.flags: chosen by the JVM, no option sizes it";
+	if (s->flags.heap_origin == HEAP_ORIGIN_SHARE)
+		return "VM.flags: from a share of memory";
+	return where;
+}
+
 /* In this order: the command line, what was added by environment (hsperfdata knows), what the JVM says is in force. */
 static void build_flags(const struct evidence *e, struct snapshot *s)
 {
@@ -153,8 +163,9 @@ static void build_flags(const struct evidence *e, struct snapshot *s)
 	vmargs_parse(evidence_text(e, "proc/cmdline"), &args);
 	s->flags = args.flags;
 	auto_buf struct buf words = { .cap = LIMIT_PROC_FILE };
-	if (hsperf_find(evidence_text(e, "jvm/hsperf"), STR("java.rt.vmArgs"), &words))
-		vmargs_apply_words(buf_str(&words), &s->flags);
+	bool whole;
+	if (hsperf_args(evidence_text(e, "jvm/hsperf"), &words, &whole))
+		(whole ? vmargs_apply_all : vmargs_apply_words)(buf_str(&words), &s->flags);
 	if (text_of(e, s, answer_kinds[ANSWER_FLAGS].evidence, &text)) {
 		if (vmflags_parse(text, &s->flags, &err) < 0)
 			gap_put(s, answer_kinds[ANSWER_FLAGS].evidence, &err);
@@ -170,13 +181,19 @@ static void build_flags(const struct evidence *e, struct snapshot *s)
 		{ "-XX:MaxMetaspaceSize", s->flags.max_metaspace_bytes },
 		{ "-XX:ReservedCodeCacheSize", s->flags.reserved_code_cache_bytes },
 	};
+	char value[24];
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-		char value[24];
 		if (!qty_known(sizes[i].value))
 			continue;
 		(void)snprintf(value, sizeof value, "%llu", (unsigned long long)sizes[i].value.bytes);
-		setting_put(s, sizes[i].key, value, where);
+		setting_put(s, sizes[i].key, value, i == 0 ? heap_where(s, where) : where);
 	}
+	uint32_t bp = s->flags.max_ram_percentage_bp;
+	(void)snprintf(value, sizeof value, bp % 100 ? "%u.%02u" : "%u", bp / 100, bp % 100);
+	if (bp)
+		setting_put(s, "-XX:MaxRAMPercentage", value, where);
+	if (s->flags.container_support_off)
+		setting_put(s, "-XX:UseContainerSupport", "false", where);
 }
 
 #define PARSE_ANSWER(answer, parse, target)                     \

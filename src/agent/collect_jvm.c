@@ -32,7 +32,8 @@ static struct jvm_flags flags_of_options(const struct collecting *c)
 	struct vmargs args;
 	vmargs_parse(evidence_text(c->evidence, "proc/cmdline"), &args);
 	auto_buf struct buf words = { .cap = LIMIT_PROC_FILE };
-	if (hsperf_find(evidence_text(c->evidence, perf_name), STR("java.rt.vmArgs"), &words))
+	bool whole;
+	if (hsperf_args(evidence_text(c->evidence, perf_name), &words, &whole))
 		vmargs_apply_words(buf_str(&words), &args.flags);
 	/* What may say "do not attach" and could not be read is taken to have said so. */
 	if (buf_failed(&words))

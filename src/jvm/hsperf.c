@@ -107,17 +107,31 @@ static void add_quoted(struct buf *out, struct str text)
 	(void)buf_puts(out, "\"\n");
 }
 
+/* HotSpot cuts a string counter there (perfData.cpp, PerfStringConstant), in the middle of a word. */
+enum { STRING_CONST_LEN = 1024 }; /* -XX:PerfMaxStringConstLength */
+
+static const char args_name[] = "java.rt.vmArgs", args_whole_name[] = "java.rt.vmArgs.whole";
+
+/* JVM options, without a last one that lost its end: "-Xmx10" may have been -Xmx1024m. Whole ones are said to be so. */
+static bool redact_args(struct str args, struct buf *redacted, bool *ret_whole)
+{
+	*ret_whole = args.len < STRING_CONST_LEN;
+	while (!*ret_whole && args.len && args.ptr[args.len - 1] != ' ')
+		args.len--;
+	return cmdline_redact_words(args, redacted);
+}
+
 /* The string counter as it may be kept. */
 static void add_string(struct buf *out, struct str name, struct str value)
 {
 	auto_buf struct buf redacted = { .cap = LIMIT_HSPERF };
-	bool ok = true;
+	bool ok = true, whole = false;
 
 	value.len = str_index(value, '\0');
 	(void)buf_add(out, name);
 	(void)buf_putc(out, '=');
-	if (str_eq(name, STR("java.rt.vmArgs")))
-		ok = cmdline_redact_words(value, &redacted);
+	if (str_eq(name, str_of(args_name)))
+		ok = redact_args(value, &redacted, &whole);
 	else if (str_eq(name, STR("sun.rt.javaCommand")))
 		ok = cmdline_redact_command(value, &redacted);
 	else
@@ -126,6 +140,8 @@ static void add_string(struct buf *out, struct str name, struct str value)
 		add_quoted(out, buf_str(&redacted));
 	else
 		out->state = BUF_NOMEM;
+	if (whole)
+		(void)buf_printf(out, "%s=1\n", args_whole_name);
 }
 
 /* One entry, whole: its head, name and value lie inside `entry`. */
@@ -251,6 +267,18 @@ bool hsperf_find(struct str listing, struct str name, struct buf *out)
 		if (str_split(&line, '=', &key) && str_eq(key, name))
 			return unquote(line, out);
 	return false;
+}
+
+bool hsperf_args(struct str listing, struct buf *out, bool *ret_whole)
+{
+	struct str line, all = listing;
+	bool whole = false;
+	while (str_line(&all, &line))
+		whole = whole || (str_take(&line, str_of(args_whole_name)) && str_eq(line, STR("=1")));
+	if (!hsperf_find(listing, str_of(args_name), out))
+		return false;
+	*ret_whole = whole;
+	return true;
 }
 
 /* What the listing says, before it is summed up. */
@@ -383,7 +411,7 @@ int hsperf_parse(struct str listing, struct jvm_perf *ret_perf, struct err *err)
 			return err_set(err, ERR_MALFORMED, "hsperfdata: line %u has neither number nor string", n);
 		}
 		parse_text(name, buf_str(&text), &perf, &counters);
-		if (str_eq(name, STR("java.rt.vmArgs"))) {
+		if (str_eq(name, str_of(args_name))) {
 			struct jvm_flags flags = { 0 };
 			struct str words = buf_str(&text), word;
 			while (str_split(&words, ' ', &word))

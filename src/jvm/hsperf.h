@@ -42,4 +42,11 @@ int hsperf_parse(struct str listing, struct jvm_perf *ret_perf, struct err *err)
 /* Appends the unescaped string counter `name` of a listing: "java.rt.vmArgs". False if it is not there. */
 bool hsperf_find(struct str listing, struct str name, struct buf *out);
 
+/*
+ * Appends the JVM's options, JAVA_TOOL_OPTIONS and argument files among them, in the order in which they were applied.
+ * `*ret_whole`: all of them are there. HotSpot keeps 1024 bytes; of longer ones the cut last word is left out, and a
+ * listing of a capture that does not say is not whole. False if they are not there.
+ */
+bool hsperf_args(struct str listing, struct buf *out, bool *ret_whole);
+
 #endif

@@ -50,6 +50,7 @@ static const struct sized sized[] = {
 	{ "MetaspaceSize", SHAPE_SIZE, NO_FIELD },
 	{ "MinHeapFreeRatio", SHAPE_NUMBER, NO_FIELD },
 	{ "MinHeapSize", SHAPE_SIZE, NO_FIELD },
+	{ "MinRAMFraction", SHAPE_NUMBER, NO_FIELD },
 	{ "MinRAMPercentage", SHAPE_NUMBER, NO_FIELD },
 	{ "NativeMemoryTracking", SHAPE_TRACKING, NO_FIELD },
 	{ "NewRatio", SHAPE_NUMBER, NO_FIELD },
@@ -113,7 +114,7 @@ static const struct toggle toggles[] = {
 	{ "UseCompactObjectHeaders", 0, NO_FIELD, false },
 	{ "UseCompressedClassPointers", 0, NO_FIELD, false },
 	{ "UseCompressedOops", 0, NO_FIELD, false },
-	{ "UseContainerSupport", 0, NO_FIELD, false },
+	{ "UseContainerSupport", 0, FIELD(container_support_off), true },
 	{ "UseEpsilonGC", GC_EPSILON, NO_FIELD, false },
 	{ "UseG1GC", GC_G1, NO_FIELD, false },
 	{ "UseLargePages", 0, FIELD(large_pages), false },
@@ -158,6 +159,44 @@ static void set_bytes(struct jvm_flags *flags, int field, uint64_t bytes)
 {
 	if (flags && field != NO_FIELD)
 		*(struct qty *)((char *)flags + field) = qty_measured(bytes);
+}
+
+/* "75", "75.0", "37.25": basis points, cut after the second decimal. 0 if it is none, or over 100 %. */
+static uint32_t percentage_of(struct str text)
+{
+	uint64_t whole, points;
+	if (!str_u64(&text, &whole) || whole > 100)
+		return 0;
+	points = whole * 100;
+	if (str_take(&text, STR("."))) {
+		for (unsigned unit = 10; text.len; unit /= 10, text = str_skip(text, 1)) {
+			if (text.ptr[0] < '0' || text.ptr[0] > '9')
+				return 0;
+			points += unit * (unsigned)(text.ptr[0] - '0');
+		}
+	}
+	return text.len == 0 && points <= 10000 ? (uint32_t)points : 0;
+}
+
+/*
+ * What decides the maximum heap (arguments.cpp, Arguments::set_heap_size): a size, wherever it stands among the
+ * options; without one a share of memory. MaxRAMFraction counts where there is no percentage.
+ */
+static void note_heap(struct str name, struct str value, struct jvm_flags *flags)
+{
+	static const char *const shares[] = { "MaxRAM", "MaxRAMFraction", "MaxRAMPercentage", "MinRAMFraction",
+					      "MinRAMPercentage" };
+	uint64_t parts;
+	if (str_eq(name, STR("MaxHeapSize")))
+		flags->heap_origin = HEAP_ORIGIN_SIZE;
+	for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++)
+		if (str_eq(name, str_of(shares[i])) && flags->heap_origin != HEAP_ORIGIN_SIZE)
+			flags->heap_origin = HEAP_ORIGIN_SHARE;
+	if (str_eq(name, STR("MaxRAMPercentage")))
+		flags->max_ram_percentage_bp = percentage_of(value);
+	else if (str_eq(name, STR("MaxRAMFraction")) && !flags->max_ram_percentage_bp && str_is_u64(value, &parts) &&
+		 parts > 0)
+		flags->max_ram_percentage_bp = (uint32_t)(10000 / parts);
 }
 
 static bool apply_sized(const struct sized *option, struct str value, struct jvm_flags *flags)
@@ -225,6 +264,8 @@ static bool take_option(struct str option, struct jvm_flags *flags)
 		if (!units_parse_jvm(value, &bytes))
 			return false;
 		set_bytes(flags, direct[i].field, bytes);
+		if (flags && direct[i].field == FIELD(max_heap_bytes))
+			flags->heap_origin = HEAP_ORIGIN_SIZE;
 		return true;
 	}
 	if (!str_take(&option, STR("-XX:")))
@@ -237,8 +278,12 @@ static bool take_option(struct str option, struct jvm_flags *flags)
 	if (!str_split(&option, '=', &name))
 		return false;
 	for (size_t i = 0; i < sizeof sized / sizeof sized[0]; i++)
-		if (str_eq(name, str_of(sized[i].name)))
-			return apply_sized(&sized[i], option, flags);
+		if (str_eq(name, str_of(sized[i].name))) {
+			bool good = apply_sized(&sized[i], option, flags);
+			if (good && flags)
+				note_heap(name, option, flags);
+			return good;
+		}
 	return false;
 }
 

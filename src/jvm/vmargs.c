@@ -12,33 +12,6 @@ static struct str basename_of(struct str path)
 	return path;
 }
 
-/* "75", "75.0", "37.25": basis points, cut after the second decimal. 0 if it is none, or over 100 %. */
-static uint32_t parse_percentage(struct str text)
-{
-	uint64_t whole, points;
-	if (!str_u64(&text, &whole) || whole > 100)
-		return 0;
-	points = whole * 100;
-	if (str_take(&text, STR("."))) {
-		for (unsigned unit = 10; text.len; unit /= 10, text = str_skip(text, 1)) {
-			if (text.ptr[0] < '0' || text.ptr[0] > '9')
-				return 0;
-			points += unit * (unsigned)(text.ptr[0] - '0');
-		}
-	}
-	return text.len == 0 && points <= 10000 ? (uint32_t)points : 0;
-}
-
-/* One JVM option. */
-static void apply(struct str option, struct vmargs *args)
-{
-	struct str rest = option;
-	if (str_take(&rest, STR("-XX:MaxRAMPercentage=")))
-		args->max_ram_bp = parse_percentage(rest);
-	else
-		(void)option_apply(option, &args->flags);
-}
-
 void vmargs_parse(struct str cmdline, struct vmargs *ret_args)
 {
 	struct vmargs args = { .args_at = cmdline.len };
@@ -59,7 +32,7 @@ void vmargs_parse(struct str cmdline, struct vmargs *ret_args)
 			(void)str_split(&rest, '\0', &value);
 			continue;
 		} else if (str_starts(argument, STR("-")) || str_starts(argument, STR("@"))) {
-			apply(argument, &args);
+			(void)option_apply(argument, &args.flags);
 			continue;
 		}
 		str_copy(args.main_class, sizeof args.main_class, args.is_jar ? basename_of(argument) : argument);
@@ -74,4 +47,11 @@ void vmargs_apply_words(struct str words, struct jvm_flags *flags)
 	struct str word;
 	while (str_split(&words, ' ', &word))
 		(void)option_apply(word, flags);
+}
+
+void vmargs_apply_all(struct str words, struct jvm_flags *flags)
+{
+	vmargs_apply_words(words, flags);
+	if (flags->heap_origin == HEAP_ORIGIN_UNREAD)
+		flags->heap_origin = HEAP_ORIGIN_DEFAULT;
 }

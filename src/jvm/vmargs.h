@@ -16,9 +16,7 @@ struct vmargs {
 	char main_class[160]; /* or module/class, or the jar's basename */
 	bool is_jar;
 	size_t args_at; /* where the program's own arguments start in the text; its length if there are none */
-	uint32_t
-		max_ram_bp; /* -XX:MaxRAMPercentage in basis points, 0: not given; decides the heap where -Xmx is absent */
-	bool is_java;       /* argv[0] is a launcher named java */
+	bool is_java;   /* argv[0] is a launcher named java */
 };
 
 /* NUL-separated arguments; any bytes are taken. */
@@ -26,5 +24,8 @@ void vmargs_parse(struct str cmdline, struct vmargs *ret_args);
 
 /* Options joined by blanks: java.rt.vmArgs, JAVA_TOOL_OPTIONS. Applied over `flags`. */
 void vmargs_apply_words(struct str words, struct jvm_flags *flags);
+
+/* The same where `words` are all options there are, whoever gave them: a heap that none of them sizes is the default. */
+void vmargs_apply_all(struct str words, struct jvm_flags *flags);
 
 #endif

@@ -20,6 +20,10 @@ int vmflags_parse(struct str text, struct jvm_flags *flags, struct err *err)
 	}
 	if (!any)
 		return err_set(err, ERR_MALFORMED, "VM.flags: there is no flag in it");
+	/* MaxHeapSize and MaxRAM are printed when the JVM chose them itself; a percentage only when somebody gave one. */
+	read.heap_origin = flags->heap_origin;
+	if (read.heap_origin != HEAP_ORIGIN_SIZE && read.max_ram_percentage_bp)
+		read.heap_origin = HEAP_ORIGIN_SHARE;
 	*flags = read;
 	return 0;
 }

@@ -202,6 +202,35 @@ static void secrets_do_not_pass(void **state)
 	assert_int_equal(perf.gc, GC_Z);
 }
 
+/* HotSpot keeps 1024 bytes of the options. */
+static void cut_options(void **state)
+{
+	char args[1025];
+	(void)state;
+	for (int whole = 0; whole < 2; whole++) {
+		struct writer w;
+		auto_buf struct buf out = { .cap = 1 << 16 }, words = { .cap = 1 << 16 };
+		struct err err = { 0 };
+		bool told = !whole;
+		memset(args, 'x', sizeof args);
+		memcpy(args, "-Xmx64m ", 8);
+		memcpy(args + 1024 - 8, " -Xmx102", 8);
+		args[1024 - whole] = '\0';
+		start(&w, false);
+		text(&w, "java.rt.vmArgs", args);
+		assert_int_equal(decode(finish(&w), &out, &err), 0);
+		assert_true(hsperf_args(buf_str(&out), &words, &told));
+		assert_int_equal(told, whole);
+		assert_string_equal(words.ptr, whole ? "-Xmx64m <redacted> -Xmx10" : "-Xmx64m <redacted>");
+	}
+	auto_buf struct buf words = { .cap = 1 << 16 };
+	bool told = true;
+	/* A capture from before it was said. */
+	assert_true(hsperf_args(STR("java.rt.vmArgs=\"-Xmx64m\"\n"), &words, &told));
+	assert_false(told);
+	assert_false(hsperf_args(STR("java.rt.vmArgs.whole=1\n"), &words, &told));
+}
+
 static void strings_are_quoted(void **state)
 {
 	struct writer w;
@@ -331,15 +360,11 @@ static void full_output(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(real_files),
-		cmocka_unit_test(real_listings),
-		cmocka_unit_test(both_byte_orders),
-		cmocka_unit_test(secrets_do_not_pass),
-		cmocka_unit_test(strings_are_quoted),
-		cmocka_unit_test(wrong_fields),
-		cmocka_unit_test(lost_counters_are_said),
-		cmocka_unit_test(prefixes),
-		cmocka_unit_test(wrong_listings),
+		cmocka_unit_test(real_files),         cmocka_unit_test(real_listings),
+		cmocka_unit_test(both_byte_orders),   cmocka_unit_test(secrets_do_not_pass),
+		cmocka_unit_test(strings_are_quoted), cmocka_unit_test(cut_options),
+		cmocka_unit_test(wrong_fields),       cmocka_unit_test(lost_counters_are_said),
+		cmocka_unit_test(prefixes),           cmocka_unit_test(wrong_listings),
 		cmocka_unit_test(full_output),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

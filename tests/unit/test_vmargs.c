@@ -28,7 +28,6 @@ static struct vmargs parse(const char *text)
 	vmargs_parse(buf_str(&redacted), &args);
 	assert_memory_equal(&raw.flags, &args.flags, sizeof raw.flags);
 	assert_string_equal(raw.main_class, args.main_class);
-	assert_int_equal(raw.max_ram_bp, args.max_ram_bp);
 	return raw;
 }
 
@@ -48,7 +47,7 @@ static void sizes(void **state)
 	assert_int_equal(args.flags.reserved_code_cache_bytes.bytes, 48 << 20);
 	assert_int_equal(args.flags.nmt, NMT_DETAIL);
 	assert_int_equal(args.flags.gc, GC_PARALLEL);
-	assert_int_equal(args.max_ram_bp, 3725);
+	assert_int_equal(args.flags.max_ram_percentage_bp, 3725);
 	assert_string_equal(args.main_class, "com.example.Main");
 	assert_string_equal(args.program, "java");
 	assert_true(args.is_java);
@@ -89,7 +88,7 @@ static void unread_is_not_zero(void **state)
 		     qty_known(args.flags.thread_stack_bytes) || qty_known(args.flags.reserved_code_cache_bytes));
 	assert_int_equal(args.flags.gc, GC_UNKNOWN);
 	assert_int_equal(args.flags.nmt, NMT_UNREAD);
-	assert_int_equal(args.max_ram_bp, 0);
+	assert_int_equal(args.flags.max_ram_percentage_bp, 0);
 }
 
 static void main_classes(void **state)
@@ -130,12 +129,68 @@ static void words_go_over(void **state)
 	assert_true(args.flags.attach_disabled);
 }
 
+static void heap_origins(void **state)
+{
+	static const struct {
+		const char *cmdline;
+		enum heap_origin origin;
+		uint32_t bp;
+	} cases[] = {
+		{ "java|-Xmx1g|Main", HEAP_ORIGIN_SIZE, 0 },
+		{ "java|-XX:MaxHeapSize=1g|Main", HEAP_ORIGIN_SIZE, 0 },
+		/* A size decides wherever it stands. */
+		{ "java|-Xmx1g|-XX:MaxRAMPercentage=75.0|Main", HEAP_ORIGIN_SIZE, 7500 },
+		{ "java|-XX:MaxRAMPercentage=75|-Xmx1g|Main", HEAP_ORIGIN_SIZE, 7500 },
+		{ "java|-XX:MaxRAMPercentage=50|-XX:MaxRAMPercentage=12.345|Main", HEAP_ORIGIN_SHARE, 1234 },
+		{ "java|-XX:MaxRAMFraction=3|Main", HEAP_ORIGIN_SHARE, 3333 },
+		{ "java|-XX:MaxRAMFraction=0|Main", HEAP_ORIGIN_SHARE, 0 },
+		{ "java|-XX:MaxRAMFraction=2|-XX:MaxRAMPercentage=80|Main", HEAP_ORIGIN_SHARE, 8000 },
+		{ "java|-XX:MaxRAMPercentage=80|-XX:MaxRAMFraction=2|Main", HEAP_ORIGIN_SHARE, 8000 },
+		{ "java|-XX:MaxRAM=4g|Main", HEAP_ORIGIN_SHARE, 0 },
+		{ "java|-XX:MinRAMPercentage=25|Main", HEAP_ORIGIN_SHARE, 0 },
+		/* Sizes of something else, values that are none, arguments of the program: nobody knows. */
+		{ "java|-Xms1g|-XX:InitialRAMPercentage=10|Main", HEAP_ORIGIN_UNREAD, 0 },
+		{ "java|-Xmx|Main", HEAP_ORIGIN_UNREAD, 0 },
+		{ "java|-Xmx1.5g|-XX:MaxRAMPercentage=x|Main", HEAP_ORIGIN_UNREAD, 0 },
+		{ "java|Main|-Xmx1g|-XX:MaxRAMPercentage=75", HEAP_ORIGIN_UNREAD, 0 },
+		{ "java|-cp|-Xmx1g|Main", HEAP_ORIGIN_UNREAD, 0 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct vmargs args = parse(cases[i].cmdline);
+		if (args.flags.heap_origin != cases[i].origin || args.flags.max_ram_percentage_bp != cases[i].bp)
+			fail_msg("%s: %d, %u", cases[i].cmdline, (int)args.flags.heap_origin,
+				 (unsigned)args.flags.max_ram_percentage_bp);
+	}
+	assert_true(parse("java|-XX:-UseContainerSupport|Main").flags.container_support_off);
+	assert_false(parse("java|-XX:-UseContainerSupport|-XX:+UseContainerSupport|Main").flags.container_support_off);
+	assert_false(parse("java|Main").flags.container_support_off);
+}
+
+static void all_words_tell_the_default(void **state)
+{
+	(void)state;
+	struct vmargs args = parse("java|Main");
+	vmargs_apply_words(STR("-Xms1g <redacted>"), &args.flags);
+	assert_int_equal(args.flags.heap_origin, HEAP_ORIGIN_UNREAD);
+	vmargs_apply_all(STR("-Xms1g <redacted>"), &args.flags);
+	assert_int_equal(args.flags.heap_origin, HEAP_ORIGIN_DEFAULT);
+	/* JAVA_TOOL_OPTIONS, which the command line does not show. */
+	args = parse("java|Main");
+	vmargs_apply_all(STR("-XX:MaxRAMPercentage=20"), &args.flags);
+	assert_int_equal(args.flags.heap_origin, HEAP_ORIGIN_SHARE);
+	args = parse("java|-Xmx1g|Main");
+	vmargs_apply_all(STR(""), &args.flags);
+	assert_int_equal(args.flags.heap_origin, HEAP_ORIGIN_SIZE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes),        cmocka_unit_test(last_one_wins),
 		cmocka_unit_test(switches),     cmocka_unit_test(unread_is_not_zero),
 		cmocka_unit_test(main_classes), cmocka_unit_test(words_go_over),
+		cmocka_unit_test(heap_origins), cmocka_unit_test(all_words_tell_the_default),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

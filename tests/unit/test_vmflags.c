@@ -56,6 +56,27 @@ static void goes_over_options(void **state)
 	assert_int_equal(flags.thread_stack_bytes.bytes, 1 << 20);
 }
 
+/* As a JVM of 23 GiB without any option prints it, and one with JAVA_TOOL_OPTIONS. */
+static void a_chosen_heap_is_no_option(void **state)
+{
+	struct jvm_flags flags = { 0 };
+	struct err err = { 0 };
+	(void)state;
+	assert_int_equal(vmflags_parse(STR("-XX:MaxHeapSize=6319767552 -XX:MaxRAM=25276510208 \n"), &flags, &err), 0);
+	assert_int_equal(flags.max_heap_bytes.bytes, 6319767552);
+	assert_int_equal(flags.heap_origin, HEAP_ORIGIN_UNREAD);
+	flags.heap_origin = HEAP_ORIGIN_DEFAULT;
+	assert_int_equal(vmflags_parse(STR("-XX:MaxHeapSize=6319767552 -XX:-UseContainerSupport\n"), &flags, &err), 0);
+	assert_int_equal(flags.heap_origin, HEAP_ORIGIN_DEFAULT);
+	assert_true(flags.container_support_off);
+	assert_int_equal(vmflags_parse(STR("-XX:MaxHeapSize=5 -XX:MaxRAMPercentage=20.000000\n"), &flags, &err), 0);
+	assert_int_equal(flags.heap_origin, HEAP_ORIGIN_SHARE);
+	assert_int_equal(flags.max_ram_percentage_bp, 2000);
+	flags.heap_origin = HEAP_ORIGIN_SIZE;
+	assert_int_equal(vmflags_parse(STR("-XX:MaxHeapSize=5 -XX:MaxRAMPercentage=20.000000\n"), &flags, &err), 0);
+	assert_int_equal(flags.heap_origin, HEAP_ORIGIN_SIZE);
+}
+
 static void refused(void **state)
 {
 	struct jvm_flags flags = { 0 };
@@ -84,6 +105,7 @@ static void prefixes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(answers), cmocka_unit_test(goes_over_options),
-					    cmocka_unit_test(refused), cmocka_unit_test(prefixes) };
+					    cmocka_unit_test(a_chosen_heap_is_no_option), cmocka_unit_test(refused),
+					    cmocka_unit_test(prefixes) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
