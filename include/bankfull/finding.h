@@ -78,7 +78,7 @@ enum change_when {
 	CHANGE_NOW = 0,   /* the one to make now */
 	CHANGE_LATER,     /* after the one to make now has been validated */
 	CHANGE_WITH_ROOT, /* none of its own: the root's change is its remedy */
-	CHANGE_HELD,      /* none: it would undo the change to make now */
+	CHANGE_HELD,      /* none: it would undo another one that is advised */
 	CHANGE_WHEN_COUNT
 };
 extern const char *const change_when_names[CHANGE_WHEN_COUNT];

@@ -41,7 +41,7 @@ static void change(struct paint *p, const struct finding *f)
 	if (f->change[0] && titles[f->when][0])
 		list(p, titles[f->when], f->change, 0, 1);
 	else if (f->change[0] && f->when == CHANGE_HELD)
-		list(p, "later", "its change would undo the one to make first: make that one, then look again", 0, 1);
+		list(p, "later", "its change would undo another one of this report: make that one, then look again", 0, 1);
 }
 
 /* What its root brings about: the change is the root's, but for relief that must come first. */

@@ -48,7 +48,6 @@ static const struct {
 	{ "reclaim-thrash", { "pressure-stall" } },
 	/* Both full at once have one cause, and the heap cannot be it. */
 	{ "metaspace-near-limit", { "heap-pressure" } },
-	{ "access-degraded", { "metrics-missing" } },
 };
 
 enum { CAUSE_COUNT = sizeof causes / sizeof causes[0] };
@@ -219,19 +218,29 @@ static struct finding *first_change(struct verdict *verdict)
 	return root;
 }
 
+/* It would undo the change to make now, or one of a finding before it that waits. */
+static bool undoes_another(const struct verdict *verdict, size_t at, const struct finding *first)
+{
+	const struct finding *f = &verdict->findings[at];
+	if (first && rank_contradicts(first, f))
+		return true;
+	for (size_t i = 0; i < at; i++)
+		if (verdict->findings[i].when == CHANGE_LATER && rank_contradicts(&verdict->findings[i], f))
+			return true;
+	return false;
+}
+
 static void choose_changes(struct verdict *verdict)
 {
-	struct finding *first = first_change(verdict);
+	const struct finding *first = first_change(verdict);
 	for (size_t i = 0; i < verdict->n_findings; i++) {
 		struct finding *f = &verdict->findings[i];
 		if (f == first)
 			f->when = CHANGE_NOW;
 		else if (f->root)
 			f->when = CHANGE_WITH_ROOT;
-		else if (first && rank_contradicts(first, f))
-			f->when = CHANGE_HELD;
 		else
-			f->when = CHANGE_LATER;
+			f->when = undoes_another(verdict, i, first) ? CHANGE_HELD : CHANGE_LATER;
 	}
 }
 

@@ -87,6 +87,27 @@ static void mappings(struct chaos *c, struct snapshot *s)
 	s->vmas.have = (uint32_t)prng_below(c->prng, 8);
 }
 
+static void fill_counts(struct chaos *c, struct count *at, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		at[i] = count_any(c, 1 + prng_below(c->prng, 10));
+}
+
+static struct cgroup_pressure_line pressure_any(struct chaos *c)
+{
+	struct cgroup_pressure_line line = { .known = !prng_one_in(c->prng, 3) };
+	line.avg10_bp = (uint32_t)prng_below(c->prng, 10001);
+	line.avg60_bp = (uint32_t)prng_below(c->prng, 10001);
+	line.avg300_bp = (uint32_t)prng_below(c->prng, 10001);
+	line.total_us = prng_u64(c->prng);
+	return line;
+}
+
+static enum tristate tristate_any(struct chaos *c)
+{
+	return (enum tristate)prng_below(c->prng, 3);
+}
+
 static void cgroup(struct chaos *c, struct snapshot *s)
 {
 	struct cgroup_memory *cg = &s->cgroup;
@@ -100,6 +121,11 @@ static void cgroup(struct chaos *c, struct snapshot *s)
 	cg->high = limit_any(c);
 	cg->swap_max = limit_any(c);
 	cg->n_procs = count_any(c, 4);
+	fill_counts(c, &cg->stat.workingset_refault_anon, 6);
+	fill_counts(c, &cg->events.low, 6);
+	fill_counts(c, &cg->events_local.low, 6);
+	cg->pressure.some = pressure_any(c);
+	cg->pressure.full = pressure_any(c);
 	cg->target_is_member = prng_one_in(c->prng, 2);
 }
 
@@ -122,6 +148,11 @@ static void jvm(struct chaos *c, struct snapshot *s)
 	FILL(c, s->code, size_bytes, max_used_bytes);
 	FILL(c, s->perf, metaspace_used_bytes, heap_max_bytes);
 	FILL(c, s->malloc_info, in_use_bytes, mmapped_bytes);
+	s->flags.heap_origin = (enum heap_origin)prng_below(c->prng, HEAP_ORIGIN_COUNT);
+	s->flags.max_ram_percentage_bp = prng_one_in(c->prng, 3) ? (uint32_t)prng_below(c->prng, 10001) : 0;
+	s->flags.container_support_off = prng_one_in(c->prng, 6);
+	s->perf_read = prng_one_in(c->prng, 2);
+	fill_counts(c, &s->perf.threads_live, 5);
 	s->gc = (enum jvm_gc)prng_below(c->prng, GC_COUNT);
 	s->memfd_heap_bytes = prng_one_in(c->prng, 4) ? qty_any(c) : (struct qty){ 0 };
 }
@@ -142,7 +173,22 @@ static void engine(struct chaos *c, struct snapshot *s)
 	e->rocksdb.ambiguous = prng_one_in(c->prng, 6);
 	e->streams.native_bound_bytes = qty_any(c);
 	FILL(c, *e, rocksdb_fixed_per_slot_bytes, rocksdb_fixed_per_tm_bytes);
-	e->rocksdb_managed = (unsigned)prng_below(c->prng, 3);
+	e->rocksdb_managed = tristate_any(c);
+	e->tickers = tristate_any(c);
+	e->manual_compaction = tristate_any(c);
+	e->batch = tristate_any(c);
+	e->python = tristate_any(c);
+	e->write_buffer_bytes = qty_any(c);
+	e->write_buffer_ratio_bp = (uint32_t)prng_below(c->prng, 10001);
+	e->rocksdb.sharing = (enum rocksdb_sharing)prng_below(c->prng, ROCKSDB_SHARING_COUNT);
+	e->rocksdb.n_stores = count_any(c, 400);
+	fill_counts(c, &e->rocksdb.n_flush_pending, 6);
+	e->streams.n_instances = count_any(c, 400);
+	fill_counts(c, &e->streams.n_kv, 3);
+	static const char *const versions[] = { "",      "1.12.0", "1.20.4", "2.0.0", "2.2.2",
+						"2.3.0", "3.9.0",  "4.1.0",  "4.3.0", "4.4.0" };
+	str_copy(e->version, sizeof e->version,
+		 str_of(versions[prng_below(c->prng, sizeof versions / sizeof versions[0])]));
 }
 
 static void words(struct chaos *c, char *dest, size_t cap)
@@ -172,6 +218,14 @@ struct snapshot *chaos_new(struct prng *prng, bool wild)
 	s->status.n_threads = count_any(&c, 400);
 	s->told_limit = limit_any(&c);
 	s->pod_limit = limit_any(&c);
+	FILL(&c, *s, host_memory_bytes, host_swap_free_bytes);
+	s->thp = (enum thp_mode)prng_below(prng, THP_MODE_COUNT);
+	s->n_tmpfs = prng_below(prng, TMPFS_MOUNTS_MAX + 1);
+	for (size_t i = 0; i < s->n_tmpfs; i++) {
+		words(&c, s->tmpfs[i].path, sizeof s->tmpfs[i].path);
+		s->tmpfs[i].used_bytes = qty_any(&c);
+		s->tmpfs[i].size = limit_any(&c);
+	}
 	mappings(&c, s);
 	cgroup(&c, s);
 	jvm(&c, s);
@@ -213,6 +267,20 @@ static void garbage_count(struct prng *prng, struct count *count)
 		count->n = prng_u64(prng) | 1;
 }
 
+static void garbage_counts(struct prng *prng, struct count *at, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		garbage_count(prng, &at[i]);
+}
+
+static void garbage_pressure(struct prng *prng, struct cgroup_pressure_line *line)
+{
+	if (line->known)
+		return;
+	line->avg10_bp = line->avg60_bp = line->avg300_bp = (uint32_t)prng_u64(prng);
+	line->total_us = prng_u64(prng);
+}
+
 static void garbage_limit(struct prng *prng, struct limit *limit)
 {
 	if (limit->kind != LIMIT_SET)
@@ -231,6 +299,22 @@ void chaos_garbage(struct prng *prng, struct snapshot *s)
 	garbage_limit(prng, &s->pod_limit);
 	garbage_count(prng, &s->cgroup.n_procs);
 	garbage_count(prng, &s->status.n_threads);
+	garbage_counts(prng, &s->cgroup.stat.workingset_refault_anon, 6);
+	garbage_counts(prng, &s->cgroup.events.low, 6);
+	garbage_counts(prng, &s->cgroup.events_local.low, 6);
+	garbage_counts(prng, &s->perf.threads_live, 5);
+	garbage_counts(prng, &s->engine.rocksdb.n_flush_pending, 6);
+	garbage_counts(prng, &s->engine.streams.n_kv, 3);
+	garbage_count(prng, &s->engine.rocksdb.n_stores);
+	garbage_count(prng, &s->engine.streams.n_instances);
+	garbage_pressure(prng, &s->cgroup.pressure.some);
+	garbage_pressure(prng, &s->cgroup.pressure.full);
+	GARBAGE(prng, *s, host_memory_bytes, host_swap_free_bytes);
+	garbage_qtys(prng, &s->engine.write_buffer_bytes, sizeof(struct qty));
+	for (size_t i = 0; i < s->n_tmpfs; i++) {
+		garbage_qtys(prng, &s->tmpfs[i].used_bytes, sizeof(struct qty));
+		garbage_limit(prng, &s->tmpfs[i].size);
+	}
 	GARBAGE(prng, s->status, vm_peak_bytes, hugetlb_bytes);
 	for (size_t i = 0; i < s->nmt.n_categories; i++)
 		GARBAGE(prng, s->nmt.categories[i], reserved_bytes, mmap_committed_bytes);

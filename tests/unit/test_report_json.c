@@ -135,8 +135,14 @@ static void figures_are_the_ledgers(void **state)
 	text(retained, "state", "unread");
 	assert_int_equal(js_len(js_get(root, "groups")), 5); /* no hugetlb here */
 	assert_int_equal(js_len(js_get(root, "budgets")), 5);
-	const struct js *finding = js_at(js_get(root, "findings"), 0);
+	const struct js *first = js_at(js_get(root, "findings"), 0), *finding = js_at(js_get(root, "findings"), 1);
+	text(first, "rule", "limit-below-process-size");
+	null(first, "root");
+	text(first, "change_when", "now");
 	text(finding, "rule", "freeboard-low");
+	text(finding, "root", "limit-below-process-size");
+	text(finding, "change_when", "with-root");
+	null(finding, "change"); /* the root's is its remedy */
 	number(finding, "evidence.freeboard_bytes", l->freeboard_bytes.bytes);
 	free(l);
 	snap_free(s);
