@@ -125,11 +125,15 @@ static const struct finding *of_rule(const struct verdict *v, const char *rule)
 
 static void texts(const struct finding *f, int number)
 {
+	if (!f->title[0] || !f->observation[0] || !f->n_causes || (f->change[0] && f->n_validate < 2))
+		print_error("%s\n", f->rule);
 	CHECK(f->severity > SEVERITY_NONE && f->severity < SEVERITY_COUNT && f->owner < OWNER_COUNT);
-	CHECK(f->title[0] && f->observation[0] && f->change[0] && f->n_causes && f->n_validate >= 2);
+	CHECK(f->title[0] && f->observation[0] && f->n_causes);
+	CHECK(!f->change[0] || f->n_validate >= 2);
+	CHECK(f->change[0] || f->severity <= SEVERITY_NOTICE); /* who pages must say what to do */
 	CHECK(strlen(f->title) < sizeof f->title - 1 && strlen(f->observation) < sizeof f->observation - 1);
 	CHECK(strlen(f->change) < sizeof f->change - 1);
-	CHECK(f->n_turns > 0);
+	CHECK((f->n_turns > 0) == (f->change[0] != '\0'));
 	for (size_t j = 0; j < f->n_missing; j++)
 		CHECK(strlen(f->missing[j]) < sizeof f->missing[j] - 1);
 }
@@ -165,10 +169,13 @@ static void changes(const struct verdict *v, int number)
 		CHECK(!now);
 		now = &v->findings[i];
 	}
-	CHECK(now || v->n_findings == 0);
+	bool any = false;
+	for (size_t i = 0; i < v->n_findings; i++)
+		any |= !v->findings[i].root && v->findings[i].change[0];
+	CHECK((now != NULL) == any);
 	for (size_t i = 0; i < v->n_findings; i++) {
 		const struct finding *f = &v->findings[i];
-		CHECK(f->when != CHANGE_LATER || !rank_contradicts(now, f));
+		CHECK(!now || f->when != CHANGE_LATER || !rank_contradicts(now, f));
 		CHECK(f->when != CHANGE_WITH_ROOT || f->root);
 	}
 }
