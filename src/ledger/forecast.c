@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/forecast.h"
+
+#include <string.h>
+
+const char *const forecast_kind_names[FORECAST_KIND_COUNT] = { "inconclusive", "not-growing", "decelerating",
+							       "reaches" };
+
+enum pace { PACE_GENTLE, PACE_LIKELY, PACE_STEEP };
+
+static double slope_of(const struct forecast_part *part, enum pace pace)
+{
+	if (part->trend.kind == TREND_TOO_FEW || part->trend.kind == TREND_FLAT)
+		return 0;
+	return pace == PACE_GENTLE   ? part->trend.slope_low
+	       : pace == PACE_LIKELY ? part->trend.slope
+				     : part->trend.slope_high;
+}
+
+/* What the part holds after `t` seconds. What is past its bound already stays where it is. */
+static double part_at(const struct forecast_part *part, enum pace pace, double t)
+{
+	double now = (double)part->now_bytes, then = now + slope_of(part, pace) * t;
+	double most = part->bound.kind == LIMIT_SET ? (double)part->bound.bytes : then;
+	if (most < now)
+		most = now;
+	return then < 0 ? 0 : then > most ? most : then;
+}
+
+static double sum_at(const struct forecast_part *parts, size_t n, enum pace pace, double t, double spike)
+{
+	double sum = spike;
+	for (size_t i = 0; i < n; i++)
+		sum += part_at(&parts[i], pace, t);
+	return sum;
+}
+
+/*
+ * The first second at which the sum passes the limit. The sum is piecewise linear and, where something shrinks, not
+ * monotone: so it is looked at on a grid that widens with the time, and the step that passes is halved.
+ */
+static uint64_t solve(const struct forecast_part *parts, size_t n, enum pace pace, double spike, double limit)
+{
+	double before = 0, step = 1;
+	if (sum_at(parts, n, pace, 0, spike) >= limit)
+		return 0;
+	while (before < FORECAST_HORIZON_S) {
+		double t = before + step;
+		if (sum_at(parts, n, pace, t, spike) < limit) {
+			before = t;
+			step = t / 64 < 1 ? 1 : t / 64;
+			continue;
+		}
+		while (t - before > 0.5) {
+			double middle = (before + t) / 2;
+			if (sum_at(parts, n, pace, middle, spike) < limit)
+				before = middle;
+			else
+				t = middle;
+		}
+		return t > FORECAST_HORIZON_S ? FORECAST_NEVER : (uint64_t)(t + 0.5);
+	}
+	return FORECAST_NEVER;
+}
+
+static void name_owner(const struct forecast_part *parts, size_t n, struct forecast *forecast)
+{
+	double until = forecast->likely_s == FORECAST_NEVER ? FORECAST_HORIZON_S : (double)forecast->likely_s, most = 0;
+	for (size_t i = 0; i < n; i++) {
+		double grown = part_at(&parts[i], PACE_LIKELY, until) - (double)parts[i].now_bytes;
+		if (grown <= most)
+			continue;
+		most = grown;
+		forecast->owner = parts[i].owner;
+		forecast->owner_bytes = (uint64_t)grown;
+	}
+}
+
+/* Whether the part that grows most does so at a falling pace. */
+static bool is_decelerating(const struct forecast_part *parts, size_t n, int owner)
+{
+	for (size_t i = 0; i < n; i++)
+		if (parts[i].owner == owner)
+			return parts[i].trend.kind == TREND_DECELERATING;
+	return false;
+}
+
+void forecast_run(const struct forecast_part *parts, size_t n, uint64_t spike_bytes, uint64_t limit_bytes,
+		  struct forecast *ret_forecast)
+{
+	double spike = (double)spike_bytes, limit = (double)limit_bytes;
+	*ret_forecast = (struct forecast){
+		.earliest_s = FORECAST_NEVER, .likely_s = FORECAST_NEVER, .latest_s = FORECAST_NEVER, .owner = -1
+	};
+	for (size_t i = 0; i < n; i++)
+		if (parts[i].trend.kind == TREND_TOO_FEW)
+			return;
+	ret_forecast->earliest_s = solve(parts, n, PACE_STEEP, spike, limit);
+	ret_forecast->likely_s = solve(parts, n, PACE_LIKELY, spike, limit);
+	ret_forecast->latest_s = solve(parts, n, PACE_GENTLE, spike, limit);
+	name_owner(parts, n, ret_forecast);
+	if (ret_forecast->likely_s == FORECAST_NEVER)
+		ret_forecast->kind = FORECAST_NOT_GROWING;
+	else if (is_decelerating(parts, n, ret_forecast->owner))
+		ret_forecast->kind = FORECAST_DECELERATING;
+	else
+		ret_forecast->kind = FORECAST_REACHES;
+}
+
+static uint64_t median_around(const struct trend_series *series, size_t from, size_t to)
+{
+	uint64_t figures[STEP_POINTS];
+	for (size_t i = from; i < to; i++)
+		figures[i - from] = series->points[i].bytes;
+	return trend_median(figures, to - from);
+}
+
+/* The height of the step at `event`; false without STEP_POINTS points on both sides of it. */
+static bool step_at(const struct trend_series *series, struct mono event, int64_t *ret_height)
+{
+	size_t after = 0;
+	while (after < series->n && series->points[after].at.ns < event.ns)
+		after++;
+	if (after < STEP_POINTS || series->n - after < STEP_POINTS)
+		return false;
+	uint64_t low = median_around(series, after - STEP_POINTS, after);
+	uint64_t high = median_around(series, after, after + STEP_POINTS);
+	*ret_height = (int64_t)(high - low);
+	return true;
+}
+
+void steps_find(const struct trend_series *series, const struct mono *events, size_t n_events, uint64_t room_bytes,
+		struct steps *ret_steps)
+{
+	uint64_t heights[STEP_EVENTS_MAX];
+	size_t up = 0;
+	*ret_steps = (struct steps){ 0 };
+	for (size_t i = n_events > STEP_EVENTS_MAX ? n_events - STEP_EVENTS_MAX : 0; i < n_events; i++) {
+		int64_t height;
+		if (!step_at(series, events[i], &height))
+			continue;
+		ret_steps->n++;
+		if (height > TREND_NOISE_BYTES)
+			heights[up++] = (uint64_t)height;
+	}
+	if (up == 0)
+		return;
+	ret_steps->height_bytes = trend_median(heights, up); /* sorts them */
+	ret_steps->alike = up >= 3 && up == ret_steps->n && heights[0] >= ret_steps->height_bytes / 2 &&
+			   heights[up - 1] <= ret_steps->height_bytes + ret_steps->height_bytes / 2;
+	ret_steps->left = room_bytes / ret_steps->height_bytes;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How one figure moves: PURE, no allocation; the caller owns series and work space.
+ *
+ * The slope is the median of the slopes of all pairs of points (Theil 1950, Sen 1968): a third of the points may be
+ * spikes without moving it. Its range is Sen's: the order statistics that hold the true slope in nine of ten windows
+ * of independent errors. Errors of neighbouring samples are not independent, so growth must also be worth its name:
+ * more over the window than TREND_NOISE_BYTES and than 1 % of what is there.
+ */
+#ifndef LEDGER_TREND_H
+#define LEDGER_TREND_H
+
+#include <stddef.h>
+
+#include "bankfull/quantity.h"
+
+enum {
+	TREND_POINTS = 120, /* 7,140 pairs: 0.2 ms */
+	TREND_POINTS_MIN = 8,
+	TREND_NOISE_BYTES = 4 << 20,
+};
+
+struct trend_point {
+	struct mono at;
+	uint64_t bytes;
+};
+
+/*
+ * The points of one figure, oldest first. A full series forgets every second point, so it keeps its length in time and
+ * halves what it knows of each hour; from then on it takes every second point that is offered, and so on.
+ */
+struct trend_series {
+	struct trend_point points[TREND_POINTS];
+	size_t n;
+	uint32_t stride, offered; /* of `stride` offered points one is kept */
+};
+
+void trend_clear(struct trend_series *series);
+
+/* Points must come in the order of time; one that does not is dropped. */
+void trend_push(struct trend_series *series, struct mono at, uint64_t bytes);
+
+enum trend_kind {
+	TREND_TOO_FEW = 0, /* of points */
+	TREND_FLAT,
+	TREND_GROWING,
+	TREND_DECELERATING, /* growing, but the second half of the window at under half the pace of the first */
+	TREND_SHRINKING,
+	TREND_KIND_COUNT
+};
+extern const char *const trend_kind_names[TREND_KIND_COUNT];
+
+struct trend {
+	enum trend_kind kind;
+	double slope, slope_low, slope_high; /* bytes a second */
+	uint64_t first_bytes, last_bytes;    /* medians of the first and the last fifth of the window */
+	uint64_t span_ms;
+};
+
+struct trend_space {
+	double slopes[TREND_POINTS * (TREND_POINTS - 1) / 2];
+};
+
+void trend_fit(const struct trend_series *series, struct trend_space *space, struct trend *ret_trend);
+
+/* Median of `n` figures (n > 0); reorders them. Of an even number the lower one. */
+uint64_t trend_median(uint64_t *figures, size_t n);
+
+#endif
