@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules/room.h"
 
+#include <stdio.h>
+
 #include "rules/text.h"
 
 enum { MIB = 1 << 20, ROUND_BYTES = 64 * MIB };
@@ -85,4 +87,59 @@ bool room_is_low(const struct rule_input *input)
 bool room_is_lacking(const struct rule_input *input)
 {
 	return room_demand_is_over(input) || room_is_low(input);
+}
+
+const char *room_quantity(char dest[ROOM_QUANTITY_CAP], uint64_t bytes)
+{
+	if (bytes % MIB == 0)
+		(void)snprintf(dest, ROOM_QUANTITY_CAP, "%lluMi", (unsigned long long)(bytes / MIB));
+	else
+		(void)snprintf(dest, ROOM_QUANTITY_CAP, "%llu", (unsigned long long)bytes);
+	return dest;
+}
+
+void room_raise_request(const struct rule_input *input, struct finding *finding, const char *effect)
+{
+	const struct ledger *ledger = input->ledger;
+	char a[ROOM_QUANTITY_CAP];
+	finding_turn(finding, KNOB_MEMORY_HIGH, TURN_UP);
+	if (ledger->limit.kind == LIMIT_SET) {
+		finding_change(finding, "set resources.requests.memory of the container to %s, equal to its limit: %s",
+			       room_quantity(a, ledger->limit.bytes), effect);
+	} else if (qty_known(ledger->expected.bytes)) {
+		uint64_t expected = ledger->expected.bytes.bytes;
+		finding_change(
+			finding,
+			"set resources.requests.memory and resources.limits.memory of the container both to %s (expected demand and 5 %% more): %s",
+			room_quantity(a, room_round_up(room_sum(expected, expected / 20))), effect);
+	} else {
+		finding_change(
+			finding,
+			"set resources.requests.memory of the container equal to resources.limits.memory, both to what it holds under full load: %s",
+			effect);
+	}
+}
+
+void room_end_swap(const struct rule_input *input, struct finding *finding, uint64_t swapped)
+{
+	const struct ledger *ledger = input->ledger;
+	struct judged_limit limit;
+	uint64_t critical;
+	char a[ROOM_QUANTITY_CAP], request[64] = "its limit";
+	if (judged_freeboard(input, &limit) && ledger->freeboard_bytes.known) {
+		uint64_t warning = room_levels(input, limit.bytes, &critical);
+		int64_t room = ledger->freeboard_bytes.bytes;
+		if (room < 0 || (uint64_t)room < room_sum(swapped, warning)) {
+			uint64_t held = room_sum(ledger->floor_bytes.bytes, swapped);
+			room_raise_limit(input, &limit, finding, room_sum(held, room_sum(warning, warning / 4)));
+			return;
+		}
+	}
+	if (ledger->limit.kind == LIMIT_SET)
+		(void)snprintf(request, sizeof request, "its limit, %s", room_quantity(a, ledger->limit.bytes));
+	finding_turn(finding, KNOB_SWAP, TURN_DOWN);
+	finding_change(
+		finding,
+		"give the container no swap: on Kubernetes set its memory request equal to %s (LimitedSwap then allots none), in Docker --memory-swap equal to --memory, in systemd MemorySwapMax=0",
+		request);
 }

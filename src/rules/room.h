@@ -30,4 +30,14 @@ bool room_is_lacking(const struct rule_input *input);
 void room_raise_limit(const struct rule_input *input, const struct judged_limit *limit, struct finding *finding,
 		      uint64_t wanted);
 
+/* Memory that the node keeps for the container: its request raised to its limit, and what that does. */
+void room_raise_request(const struct rule_input *input, struct finding *finding, const char *effect);
+
+/* No swap for the container, or, where what is swapped would not fit, the room for it. */
+void room_end_swap(const struct rule_input *input, struct finding *finding, uint64_t swapped);
+
+/* A size as Kubernetes takes it: "4096Mi", or bytes where it is not a whole number of them. Returns dest. */
+enum { ROOM_QUANTITY_CAP = 24 };
+const char *room_quantity(char dest[ROOM_QUANTITY_CAP], uint64_t bytes);
+
 #endif

@@ -54,6 +54,20 @@ void finding_missing(struct finding *finding, const char *format, ...)
 	APPEND(missing, n_missing);
 }
 
+void finding_missing_file(struct finding *finding, const struct snapshot *snapshot, const char *file,
+			  const char *otherwise)
+{
+	char name[sizeof snapshot->gaps[0].what];
+	(void)snprintf(name, sizeof name, "cgroup/%s", file);
+	const struct gap *own = snapshot_gap(snapshot, name), *all = snapshot_gap(snapshot, "cgroup");
+	const char *why = own                                  ? own->reason
+			  : snapshot->cgroup.kind == CGROUP_V1 ? "the memory controller is on cgroup v1, which has none"
+			  : snapshot->cgroup.is_root           ? "the machine's root cgroup has none"
+			  : all                                ? all->reason
+							       : otherwise;
+	finding_missing(finding, "%s: %s", file, why);
+}
+
 void finding_change(struct finding *finding, const char *format, ...)
 {
 	va_list args;

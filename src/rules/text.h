@@ -16,6 +16,9 @@ void finding_change(struct finding *finding, const char *format, ...) PRINTF_LIK
 void finding_turn(struct finding *finding, enum knob knob, enum turn turn);
 void finding_validate(struct finding *finding, const char *format, ...) PRINTF_LIKE(2);
 void finding_missing(struct finding *finding, const char *format, ...) PRINTF_LIKE(2);
+/* A file of the container's cgroup that is unread, and why: the reason of its gap, else `otherwise`. */
+void finding_missing_file(struct finding *finding, const struct snapshot *snapshot, const char *file,
+			  const char *otherwise);
 void finding_figure(struct finding *finding, const char *name, int64_t value);
 void finding_bytes(struct finding *finding, const char *name, uint64_t bytes); /* left out where i64 cannot hold it */
 
