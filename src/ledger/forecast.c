@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/forecast.h"
 
-#include <string.h>
-
 const char *const forecast_kind_names[FORECAST_KIND_COUNT] = { "inconclusive", "not-growing", "decelerating",
 							       "reaches" };
 
@@ -145,7 +143,7 @@ void steps_find(const struct trend_series *series, const struct mono *events, si
 	}
 	if (up == 0)
 		return;
-	ret_steps->height_bytes = trend_median(heights, up); /* sorts them */
+	ret_steps->height_bytes = trend_median(heights, up); /* in order now */
 	ret_steps->alike = up >= 3 && up == ret_steps->n && heights[0] >= ret_steps->height_bytes / 2 &&
 			   heights[up - 1] <= ret_steps->height_bytes + ret_steps->height_bytes / 2;
 	ret_steps->left = room_bytes / ret_steps->height_bytes;

@@ -2,8 +2,6 @@
 #include "ledger/trend.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char *const trend_kind_names[TREND_KIND_COUNT] = { "too-few", "flat", "growing", "decelerating", "shrinking" };
 
@@ -38,15 +36,16 @@ void trend_push(struct trend_series *series, struct mono at, uint64_t bytes)
 	series->points[series->n++] = (struct trend_point){ at, bytes };
 }
 
-static int by_size(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 uint64_t trend_median(uint64_t *figures, size_t n)
 {
-	qsort(figures, n, sizeof figures[0], by_size);
+	/* By insertion: a fifth of a series at most, and qsort() may allocate. */
+	for (size_t i = 1; i < n; i++) {
+		uint64_t figure = figures[i];
+		size_t at = i;
+		for (; at > 0 && figures[at - 1] > figure; at--)
+			figures[at] = figures[at - 1];
+		figures[at] = figure;
+	}
 	return figures[(n - 1) / 2];
 }
 
@@ -58,13 +57,33 @@ static uint64_t median_of(const struct trend_point *points, size_t n)
 	return trend_median(figures, n);
 }
 
-static int by_slope(const void *a, const void *b)
+/* The slope of rank `k` of all; what is before it is not larger, what is after it not smaller (Hoare's selection). */
+static double select_slope(double *slopes, size_t n, size_t k)
 {
-	double x = *(const double *)a, y = *(const double *)b;
-	return x < y ? -1 : x > y;
+	size_t first = 0, last = n - 1;
+	while (first < last) {
+		double pivot = slopes[first + (last - first) / 2];
+		size_t i = first, j = last;
+		for (;;) {
+			while (slopes[i] < pivot)
+				i++;
+			while (slopes[j] > pivot)
+				j--;
+			if (i >= j)
+				break;
+			double aside = slopes[i];
+			slopes[i++] = slopes[j];
+			slopes[j--] = aside;
+		}
+		/* Now [first, j] <= pivot <= [j + 1, last]. */
+		if (k <= j)
+			last = j;
+		else
+			first = j + 1;
+	}
+	return slopes[k];
 }
 
-/* The sorted slopes of all pairs, and how many. */
 static size_t pair_slopes(const struct trend_point *points, size_t n, struct trend_space *space)
 {
 	size_t count = 0;
@@ -73,23 +92,23 @@ static size_t pair_slopes(const struct trend_point *points, size_t n, struct tre
 			double seconds = (double)(points[j].at.ns - points[i].at.ns) / 1e9;
 			space->slopes[count++] = ((double)points[j].bytes - (double)points[i].bytes) / seconds;
 		}
-	qsort(space->slopes, count, sizeof space->slopes[0], by_slope);
 	return count;
 }
 
 static double median_slope(const struct trend_point *points, size_t n, struct trend_space *space)
 {
 	size_t count = pair_slopes(points, n, space);
-	return count % 2 ? space->slopes[count / 2] : (space->slopes[count / 2 - 1] + space->slopes[count / 2]) / 2;
+	double upper = select_slope(space->slopes, count, count / 2);
+	return count % 2 ? upper : (select_slope(space->slopes, count, count / 2 - 1) + upper) / 2;
 }
 
 /* Sen's range: Kendall's S has variance n(n-1)(2n+5)/18; 1.645 of its deviations leave a twentieth on either side. */
-static void slope_range(size_t n, size_t count, const struct trend_space *space, struct trend *trend)
+static void slope_range(size_t n, size_t count, struct trend_space *space, struct trend *trend)
 {
 	double deviation = sqrt((double)n * (double)(n - 1) * (double)(2 * n + 5) / 18), half = 1.645 * deviation;
 	double low = ((double)count - half) / 2, high = ((double)count + half) / 2;
-	trend->slope_low = space->slopes[low < 0 ? 0 : (size_t)low];
-	trend->slope_high = space->slopes[high >= (double)count ? count - 1 : (size_t)high];
+	trend->slope_low = select_slope(space->slopes, count, low < 0 ? 0 : (size_t)low);
+	trend->slope_high = select_slope(space->slopes, count, high >= (double)count ? count - 1 : (size_t)high);
 }
 
 /* Growth that is worth its name. */

@@ -63,7 +63,7 @@ struct trend_space {
 
 void trend_fit(const struct trend_series *series, struct trend_space *space, struct trend *ret_trend);
 
-/* Median of `n` figures (n > 0); reorders them. Of an even number the lower one. */
+/* Median of `n` figures (n > 0), which it sorts, smallest first. Of an even number the lower one. */
 uint64_t trend_median(uint64_t *figures, size_t n);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules/rank.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "rules/headline.h"
@@ -128,9 +127,8 @@ struct place {
 	bool is_root;
 };
 
-static int by_place(const void *a, const void *b)
+static int compare(const struct place *x, const struct place *y)
 {
-	const struct place *x = a, *y = b;
 	if (x->family != y->family)
 		return x->family > y->family ? -1 : 1;
 	if (x->family_at != y->family_at) {
@@ -185,8 +183,13 @@ static void order(struct verdict *verdict)
 					    i,
 					    f->root == NULL };
 	}
-	if (verdict->n_findings > 1)
-		qsort(places, verdict->n_findings, sizeof places[0], by_place);
+	for (size_t i = 1; i < verdict->n_findings; i++) {
+		struct place place = places[i];
+		size_t to = i;
+		for (; to > 0 && compare(&places[to - 1], &place) > 0; to--)
+			places[to] = places[to - 1];
+		places[to] = place;
+	}
 	permute(verdict, places);
 }
 
