@@ -28,10 +28,10 @@ rule_fn rule_kernel_memory;            /* kernel.c */
 rule_fn rule_thp_inflation;            /* kernel.c */
 rule_fn rule_dirty_cache;              /* cache.c */
 rule_fn rule_page_cache_benign;        /* cache.c */
-rule_fn rule_swap_in_use;              /* pressure.c */
+rule_fn rule_swap_in_use;              /* swap.c */
 rule_fn rule_memory_high_throttling;   /* pressure.c */
 rule_fn rule_pressure_stall;           /* pressure.c */
-rule_fn rule_reclaim_thrash;           /* pressure.c */
+rule_fn rule_reclaim_thrash;           /* thrash.c */
 rule_fn rule_oom_kill;                 /* kill.c */
 rule_fn rule_metrics_missing;          /* metrics.c */
 rule_fn rule_access_degraded;          /* access.c */

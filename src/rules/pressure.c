@@ -183,10 +183,11 @@ static void name_company(const struct rule_input *input, struct finding *finding
 	const struct signed_qty *free = &input->ledger->freeboard_bytes;
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP];
 	if (high_counts(input))
-		finding_cause(finding,
-			      "throttling at memory.high: the charge is %s against %s, and high rose %llu times",
-			      amount(a, cg->current_bytes), units_format(b, cg->high.bytes),
-			      (unsigned long long)(cg->events.high.known ? cg->events.high.n : 0));
+		finding_cause(
+			finding,
+			"throttling at memory.high: the charge is %s against %s, and high of memory.events is %llu",
+			amount(a, cg->current_bytes), units_format(b, cg->high.bytes),
+			(unsigned long long)(cg->events.high.known ? cg->events.high.n : 0));
 	finding_cause(
 		finding,
 		"reclaim at the limit: max of memory.events then rises between two reports; it is %llu%s, freeboard is %s",

@@ -61,7 +61,7 @@ void finding_missing_file(struct finding *finding, const struct snapshot *snapsh
 	(void)snprintf(name, sizeof name, "cgroup/%s", file);
 	const struct gap *own = snapshot_gap(snapshot, name), *all = snapshot_gap(snapshot, "cgroup");
 	const char *why = own                                  ? own->reason
-			  : snapshot->cgroup.kind == CGROUP_V1 ? "the memory controller is on cgroup v1, which has none"
+			  : snapshot->cgroup.kind == CGROUP_V1 ? "the memory controller is on cgroup v1"
 			  : snapshot->cgroup.is_root           ? "the machine's root cgroup has none"
 			  : all                                ? all->reason
 							       : otherwise;
