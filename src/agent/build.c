@@ -300,6 +300,7 @@ static int build_engine(const struct evidence *e, struct snapshot *s, struct str
 		.conf_name = conf,
 		.flink_taskmanager = evidence_text(e, "http/flink_taskmanager"),
 		.flink_config = evidence_text(e, "http/flink_config"),
+		.flink_jm_config = evidence_text(e, "http/flink_jobmanager_config"),
 		.state_dirs = evidence_text(e, "proc/state_dirs"),
 	};
 	for (size_t i = 0; i < ENGINE_PAGES_MAX; i++) {
@@ -313,7 +314,7 @@ static int build_engine(const struct evidence *e, struct snapshot *s, struct str
 			in.jolokia[in.n_jolokia++] = text;
 	}
 	static const char *const rest[] = { "http/flink_config", "http/flink_taskmanagers", "http/flink_taskmanager",
-					    "proc/state_dirs" };
+					    "http/flink_jobmanager_config", "proc/state_dirs" };
 	for (size_t i = 0; i < sizeof rest / sizeof rest[0]; i++)
 		(void)text_of(e, s, rest[i], &text);
 	int rc = engine_build(&in, &s->engine, NULL, &s->metrics_read, notes, err);

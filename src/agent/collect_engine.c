@@ -106,24 +106,31 @@ static void fetch_jolokia(struct collecting *c, const char *base, bool discovere
 	}
 }
 
-static void fetch_flink_rest(struct collecting *c)
+/* Our own TaskManager's id, from its metrics page or because it is the only one, and what the JobManager knows of it. */
+static bool fetch_taskmanager(struct collecting *c, const char *base)
 {
-	const char *base = c->options->flink_rest;
-	if (!base)
-		return;
-	if (!fetch_json(c, base, FLINKREST_CONFIG, false, "http/flink_config", flinkrest_reduce) ||
-	    !fetch_json(c, base, FLINKREST_TASKMANAGERS, false, "http/flink_taskmanagers", flinkrest_reduce) ||
-	    !evidence_has(c->evidence, "http/flink_taskmanagers"))
-		return;
 	char tm_id[128] = "", id[FLINKREST_ID_CAP], path[FLINKREST_ID_CAP + 32];
+	if (!evidence_has(c->evidence, "http/flink_taskmanagers"))
+		return true;
 	metricmap_tm_id(evidence_text(c->evidence, "http/metrics.0"), tm_id);
 	struct flinkrest_self self = { .tm_id = str_of(tm_id) };
 	struct err err = { 0 };
 	if (flinkrest_find(evidence_text(c->evidence, "http/flink_taskmanagers"), &self, id, &err) < 0 ||
-	    !flinkrest_path(id, path, sizeof path))
+	    !flinkrest_path(id, path, sizeof path)) {
 		evidence_fail(c->evidence, "http/flink_taskmanager", &err);
-	else
-		(void)fetch_json(c, base, path, false, "http/flink_taskmanager", flinkrest_reduce);
+		return true;
+	}
+	return fetch_json(c, base, path, false, "http/flink_taskmanager", flinkrest_reduce);
+}
+
+static void fetch_flink_rest(struct collecting *c)
+{
+	const char *base = c->options->flink_rest;
+	if (base && fetch_json(c, base, FLINKREST_CONFIG, false, "http/flink_config", flinkrest_reduce) &&
+	    fetch_json(c, base, FLINKREST_TASKMANAGERS, false, "http/flink_taskmanagers", flinkrest_reduce) &&
+	    fetch_taskmanager(c, base))
+		(void)fetch_json(c, base, FLINKREST_JM_CONFIG, false, "http/flink_jobmanager_config",
+				 flinkrest_config_reduce);
 }
 
 static int read_conf(struct collecting *c, const char *path, bool own_file, struct err *err)

@@ -3,6 +3,7 @@
 
 #include "engine/flinkbudget.h"
 #include "engine/flinkrest.h"
+#include "engine/flinkswitch.h"
 #include "engine/jolokia.h"
 #include "engine/metricmap.h"
 #include "engine/streams.h"
@@ -39,6 +40,19 @@ static int read_conf(const struct engine_evidence *evidence, struct flinkconf *c
 	int status = flinkconf_parse(evidence->conf, flinkconf_format_of(str_of(name)), name, conf, &why);
 	*ret_have = status == 0;
 	return noted(status, "conf/flink", &why, notes, err);
+}
+
+/* The JobManager's configuration counts where the process's own file has no such key, or was not read. */
+static int read_jm_conf(const struct engine_evidence *evidence, struct flinkconf *conf, bool *ret_have,
+			struct engine_notes *notes, struct err *err)
+{
+	struct err why = { 0 };
+	*ret_have = false;
+	if (!evidence->flink_jm_config.len)
+		return 0;
+	int status = flinkrest_config_parse(evidence->flink_jm_config, conf, &why);
+	*ret_have = status == 0;
+	return noted(status, "http/flink_jobmanager_config", &why, notes, err);
 }
 
 static int read_pages(const struct engine_evidence *evidence, struct engine_state *state, struct engine_notes *notes,
@@ -109,14 +123,17 @@ static bool gauges_any(const struct engine_gauges *gauges)
 int engine_build(const struct engine_evidence *evidence, struct engine_state *ret_state,
 		 struct detection *ret_detection, bool *ret_metrics_read, struct engine_notes *notes, struct err *err)
 {
-	auto_flinkconf struct flinkconf conf = { 0 };
+	auto_flinkconf struct flinkconf conf = { 0 }, jm_conf = { 0 };
 	struct engine_state state = { 0 };
 	struct detection detection;
-	bool have_conf;
+	bool have_conf, have_jm = false;
 	int status = read_conf(evidence, &conf, &have_conf, notes, err);
+	if (status == 0)
+		status = read_jm_conf(evidence, &jm_conf, &have_jm, notes, err);
 	if (status < 0)
 		return status;
-	const struct flinkconf *known = have_conf ? &conf : NULL;
+	const struct flinkconf *known = have_conf ? &conf : have_jm ? &jm_conf : NULL;
+	conf.below = have_conf && have_jm ? &jm_conf : NULL;
 	detect_engine(evidence->cmdline, evidence->mapped, known, &detection);
 	state.kind = detection.kind;
 	state.backend = detection.backend;
@@ -124,6 +141,7 @@ int engine_build(const struct engine_evidence *evidence, struct engine_state *re
 	if (is_flink(state.kind)) {
 		flinkbudget_read(evidence->cmdline, known, state.kind, &state.flink, notes);
 		flink_settings_read(evidence->cmdline, known, &state, notes);
+		flink_switches_read(evidence->cmdline, evidence->mapped, known, &state, notes);
 	}
 	uint64_t instances;
 	if (state.kind == ENGINE_KAFKA_STREAMS && streams_count_directories(evidence->state_dirs, &instances))
@@ -138,10 +156,12 @@ int engine_build(const struct engine_evidence *evidence, struct engine_state *re
 		status = read_jolokia(evidence, &state, notes, err);
 	if (status < 0)
 		return status;
-	bool metrics = gauges_any(&state.gauges) || state.rocksdb.n_stores.known;
+	bool metrics = gauges_any(&state.gauges) || state.rocksdb.n_stores.known || state.rocksdb.n_ticker_series.n;
 	if (!gauges_any(&state.gauges))
 		state.gauges = rest_gauges;
 	set_backend(&detection, &state);
+	if (state.rocksdb.n_ticker_series.n)
+		state.tickers = TRISTATE_TRUE;
 	if (state.kind == ENGINE_KAFKA_STREAMS)
 		streams_bound_set(&state.streams, &state.rocksdb);
 	*ret_state = state;

@@ -25,6 +25,7 @@ struct engine_evidence {
 	size_t n_jolokia;
 	struct str flink_taskmanager; /* "http/flink_taskmanager" */
 	struct str flink_config;      /* "http/flink_config" */
+	struct str flink_jm_config;   /* "http/flink_jobmanager_config" */
 	struct str state_dirs;        /* "proc/state_dirs" */
 };
 

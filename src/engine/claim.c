@@ -456,6 +456,7 @@ int stores_claim(struct stores *stores, struct engine_state *state, const char *
 		else
 			claim_streams(stores, &claim);
 		find_largest(stores, &claim);
+		stores_count(stores, &claim, &state->streams);
 		if (status == 0 && state->kind != ENGINE_FLINK_TASKMANAGER)
 			status = count_instances(stores, &claim, &state->streams);
 	}

@@ -34,23 +34,33 @@ static bool find_in_cmdline(struct str cmdline, const char *key, struct str *ret
 	return found;
 }
 
+static bool find_set(struct str cmdline, const struct flinkconf *conf, const char *key, struct str *ret_value,
+		     char ret_where[64])
+{
+	if (find_in_cmdline(cmdline, key, ret_value))
+		return true;
+	const struct flinkconf_entry *entry = flinkconf_find(conf, key, ret_where);
+	if (entry)
+		*ret_value = entry->value;
+	return entry != NULL;
+}
+
 bool flink_option(struct str cmdline, const struct flinkconf *conf, const char *key, struct str *ret_value,
 		  char ret_where[64])
 {
 	struct str value;
 	char where[64] = "command line";
-	if (!find_in_cmdline(cmdline, key, &value)) {
-		const struct flinkconf_entry *entry = flinkconf_find(conf, key);
-		if (!entry)
-			return false;
-		value = entry->value;
-		(void)snprintf(where, sizeof where, "%.48s:%u", conf->name, entry->line);
-	}
-	if (value.len == 0 || str_eq(value, STR(FLINKCONF_REDACTED)))
+	if (!find_set(cmdline, conf, key, &value, where) || value.len == 0 || str_eq(value, STR(FLINKCONF_REDACTED)))
 		return false;
 	*ret_value = value;
 	memcpy(ret_where, where, sizeof where);
 	return true;
+}
+
+bool flink_option_is_hidden(struct str cmdline, const struct flinkconf *conf, const char *key)
+{
+	struct str value;
+	return find_set(cmdline, conf, key, &value, NULL) && str_eq(value, STR(FLINKCONF_REDACTED));
 }
 
 /* Where options are looked up, and who is told. */

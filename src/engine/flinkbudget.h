@@ -28,6 +28,9 @@ void flinkbudget_read(struct str cmdline, const struct flinkconf *conf, enum eng
 bool flink_option(struct str cmdline, const struct flinkconf *conf, const char *key, struct str *ret_value,
 		  char ret_where[64]);
 
+/* Set, but to what may not be kept: not the default. */
+bool flink_option_is_hidden(struct str cmdline, const struct flinkconf *conf, const char *key);
+
 /* The settings of RocksDB's and ForSt's memory into `state`, and every setting that matters into `notes`. */
 void flink_settings_read(struct str cmdline, const struct flinkconf *conf, struct engine_state *state,
 			 struct engine_notes *notes);

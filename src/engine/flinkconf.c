@@ -45,6 +45,7 @@ static const struct {
 	{ "state.backend.local-recovery", SHAPE_SWITCH },
 	{ "state.backend.rocksdb.", SHAPE_WORD },
 	{ "state.backend.forst.", SHAPE_WORD },
+	{ "execution.runtime-mode", SHAPE_WORD },
 	{ "execution.checkpointing.incremental", SHAPE_SWITCH },
 	{ "execution.checkpointing.interval", SHAPE_NUMBER },
 	{ "execution.checkpointing.local-backup.enabled", SHAPE_SWITCH },
@@ -250,11 +251,19 @@ void flinkconf_done(struct flinkconf *conf)
 	*conf = (struct flinkconf){ 0 };
 }
 
-const struct flinkconf_entry *flinkconf_find(const struct flinkconf *conf, const char *key)
+const struct flinkconf_entry *flinkconf_find(const struct flinkconf *conf, const char *key, char ret_where[64])
 {
-	for (size_t i = conf ? conf->n : 0; i-- > 0;)
-		if (str_eq(conf->items[i].key, str_of(key)))
-			return &conf->items[i];
+	for (; conf; conf = conf->below)
+		for (size_t i = conf->n; i-- > 0;) {
+			const struct flinkconf_entry *entry = &conf->items[i];
+			if (!str_eq(entry->key, str_of(key)))
+				continue;
+			if (ret_where && entry->line)
+				(void)snprintf(ret_where, 64, "%.48s:%u", conf->name, entry->line);
+			else if (ret_where)
+				str_copy(ret_where, 64, str_of(conf->name));
+			return entry;
+		}
 	return NULL;
 }
 
@@ -267,6 +276,14 @@ static bool key_is_shown(struct str key)
 static struct str shown_value(struct str key, struct str value)
 {
 	return flinkconf_is_public(key, value) ? value : STR(FLINKCONF_REDACTED);
+}
+
+bool flinkconf_shown(struct str key, struct str value, struct str *ret_value)
+{
+	if (!key_is_shown(key))
+		return false;
+	*ret_value = shown_value(key, value);
+	return true;
 }
 
 static void redact_legacy(struct str text, struct buf *out)

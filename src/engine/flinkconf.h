@@ -19,7 +19,7 @@ enum flinkconf_format { FLINKCONF_YAML = 0, FLINKCONF_LEGACY };
 struct flinkconf_entry {
 	struct str key; /* the current name */
 	struct str value;
-	unsigned line;
+	unsigned line; /* 0: a source without lines */
 	bool redacted; /* the value was taken out: it is set, to what is not known */
 };
 
@@ -27,8 +27,9 @@ struct flinkconf {
 	struct flinkconf_entry *items; /* owned: flinkconf_done() */
 	size_t n;
 	char *arena;
-	char name[64];        /* of the file, for "config.yaml:12" */
-	unsigned n_bad_lines; /* legacy format: what Flink itself warns of and skips */
+	char name[64];                 /* of the file, for "config.yaml:12" */
+	unsigned n_bad_lines;          /* legacy format: what Flink itself warns of and skips */
+	const struct flinkconf *below; /* looked into for what is not here: borrowed; NULL: nothing */
 };
 
 /* By the base name of its path: "flink-conf.yaml" is legacy. */
@@ -41,15 +42,18 @@ void flinkconf_done(struct flinkconf *conf);
 
 /*
  * The entry in force (the last one of that key), or NULL; `conf` may be NULL. A redacted one is returned: look at
- * the flag.
+ * the flag. `ret_where` (may be NULL): "config.yaml:12".
  */
-const struct flinkconf_entry *flinkconf_find(const struct flinkconf *conf, const char *key);
+const struct flinkconf_entry *flinkconf_find(const struct flinkconf *conf, const char *key, char ret_where[64]);
 
 /* The current name of a key, itself if it was never renamed. */
 struct str flinkconf_current_key(struct str key);
 
 /* May the value of this key be kept, and does this value look like one that may? */
 bool flinkconf_is_public(struct str key, struct str value);
+
+/* As it may be shown: the value or FLINKCONF_REDACTED. False: the key itself may not. */
+bool flinkconf_shown(struct str key, struct str value, struct str *ret_value);
 
 /*
  * The text with every value that may not be kept replaced, comments and unreadable lines emptied, each key on the

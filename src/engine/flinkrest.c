@@ -320,3 +320,39 @@ int flinkrest_reduce(struct str answer, struct buf *ret_answer, struct err *err)
 	}
 	return status;
 }
+
+int flinkrest_config_reduce(struct str answer, struct buf *ret_text, struct err *err)
+{
+	auto_js struct js *root = NULL;
+	size_t before = ret_text->len;
+	int status = js_parse(answer, LIMIT_HTTP_BODY, &root, err);
+	if (status < 0)
+		return status;
+	if (js_kind(root) != JS_ARRAY)
+		return err_set(err, ERR_MALFORMED, "this JSON is no configuration of a JobManager");
+	for (size_t i = 0; i < js_len(root); i++) {
+		struct str key, value, shown;
+		if (!js_str(js_get(js_at(root, i), "key"), &key) || !js_str(js_get(js_at(root, i), "value"), &value) ||
+		    str_trim(value).len == 0 || !flinkconf_shown(key, str_trim(value), &shown))
+			continue;
+		(void)buf_add(ret_text, key);
+		(void)buf_puts(ret_text, ": ");
+		(void)buf_add(ret_text, shown);
+		(void)buf_putc(ret_text, '\n');
+	}
+	if (!buf_failed(ret_text))
+		return 0;
+	if (ret_text->ptr)
+		ret_text->ptr[before] = '\0';
+	ret_text->len = before;
+	return ret_text->state == BUF_NOMEM ? err_set(err, ERR_NOMEM, "no memory for a configuration")
+					    : err_set(err, ERR_LIMIT, "the configuration is too long");
+}
+
+int flinkrest_config_parse(struct str text, struct flinkconf *ret_conf, struct err *err)
+{
+	int status = flinkconf_parse(text, FLINKCONF_LEGACY, "REST " FLINKREST_JM_CONFIG, ret_conf, err);
+	for (size_t i = 0; status == 0 && i < ret_conf->n; i++)
+		ret_conf->items[i].line = 0;
+	return status;
+}

@@ -9,10 +9,12 @@
 
 #include "bankfull/engine.h"
 #include "base/buf.h"
+#include "engine/flinkconf.h"
 #include "engine/notes.h"
 
 #define FLINKREST_TASKMANAGERS "/taskmanagers"
 #define FLINKREST_CONFIG       "/config"
+#define FLINKREST_JM_CONFIG    "/jobmanager/config"
 
 enum { FLINKREST_ID_CAP = 128 };
 
@@ -43,7 +45,16 @@ int flinkrest_read(struct str taskmanager, struct engine_state *state, struct en
 /* flink-version of /config; false if there is none. */
 bool flinkrest_version(struct str config, char ret_version[32]);
 
-/* Any of the three answers, allow-listed keys and well-formed values only. */
+/*
+ * /jobmanager/config, [{"key":...,"value":...}], into lines as flink-conf.yaml has them, redacted as flinkconf.h
+ * redacts; and these lines into a configuration whose entries have no lines of their own.
+ */
+int flinkrest_config_reduce(struct str answer, struct buf *ret_text, struct err *err)
+	__attribute__((warn_unused_result));
+int flinkrest_config_parse(struct str text, struct flinkconf *ret_conf, struct err *err)
+	__attribute__((warn_unused_result));
+
+/* Any of the three other answers, allow-listed keys and well-formed values only. */
 int flinkrest_reduce(struct str answer, struct buf *ret_answer, struct err *err) __attribute__((warn_unused_result));
 
 #endif

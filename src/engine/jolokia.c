@@ -10,7 +10,8 @@
 
 const char *const jolokia_requests[] = {
 	"/read/kafka.streams:type=stream-state-metrics,*/block-cache-usage,block-cache-capacity,block-cache-pinned-usage,"
-	"size-all-mem-tables,cur-size-all-mem-tables,estimate-table-readers-mem,live-sst-files-size,total-sst-files-size",
+	"size-all-mem-tables,cur-size-all-mem-tables,estimate-table-readers-mem,live-sst-files-size,total-sst-files-size,"
+	"mem-table-flush-pending,num-immutable-mem-table,num-open-iterators",
 	"/read/kafka.streams:type=stream-metrics,*/version",
 	"/read/java.lang:type=Memory/HeapMemoryUsage",
 	"/read/java.lang:type=MemoryPool,*/Usage",
@@ -130,6 +131,15 @@ static struct attribute find_attribute(const struct mbean *mbean, struct str att
 	return use;
 }
 
+static enum store_kind kind_of(struct str store_key)
+{
+	if (str_eq(store_key, STR("rocksdb-state-id")))
+		return STORE_KV;
+	if (str_eq(store_key, STR("rocksdb-window-state-id")))
+		return STORE_WINDOW;
+	return str_eq(store_key, STR("rocksdb-session-state-id")) ? STORE_SESSION : STORE_KIND_UNREAD;
+}
+
 /* Called for each attribute of each MBean in an answer. */
 typedef int visit(void *context, struct str mbean_text, const struct mbean *mbean, struct str attribute,
 		  const struct js *value, struct err *err);
@@ -237,7 +247,8 @@ static int read_attribute(void *context, struct str mbean_text, const struct mbe
 	case ATTRIBUTE_STORE: {
 		struct store_id id = { .thread = mbean->thread.len ? mbean->thread : mbean->client,
 				       .task = mbean->task,
-				       .store = mbean->store };
+				       .store = mbean->store,
+				       .kind = kind_of(mbean->store_key) };
 		bool known = js_u64(value, &number);
 		return stores_add(&reading->stores, &id, use.property, known, number, err);
 	}

@@ -26,7 +26,7 @@ static uint64_t identity_of(const struct prom_sample *sample)
 struct page {
 	struct gauge_cells gauges;
 	struct stores stores[METRIC_SCHEMES];
-	size_t n_rocksdb_other; /* stores of schemes that are not counted */
+	uint64_t n_tickers;
 };
 
 static void page_done(struct page *page)
@@ -54,6 +54,7 @@ static int read_samples(struct str text, const char *what, struct page *page, st
 			if (status < 0)
 				return status;
 		}
+		page->n_tickers += use.kind == METRIC_TICKER;
 	}
 	int status = prom_end(&prom, err);
 	if (status == 0 && prom.n_bad)
@@ -84,16 +85,35 @@ static int claim_page(struct page *page, struct engine_state *state, const char 
 	return 0;
 }
 
+static bool is_flinks(const struct page *page)
+{
+	for (int field = 0; field < GAUGE_FIELD_COUNT; field++)
+		if (page->gauges.cell[GAUGES_FLINK][field].n)
+			return true;
+	return page->stores[0].n || page->n_tickers;
+}
+
+/* A page of Flink's reporter shows the tickers that are on, or that none is. */
+static void count_tickers(const struct page *page, struct engine_state *state)
+{
+	struct count *count = &state->rocksdb.n_ticker_series;
+	if (state->kind == ENGINE_FLINK_TASKMANAGER && is_flinks(page))
+		*count = count_of(count->n + page->n_tickers);
+}
+
 int metricmap_read(const struct str *pages, const char *const *whats, size_t n_pages, struct engine_state *state,
 		   struct engine_notes *notes, struct err *err)
 {
 	for (size_t i = 0; i < n_pages; i++) {
 		auto_(page_done) struct page page = { 0 };
 		int status = read_samples(pages[i], whats[i], &page, notes, err);
+		struct count tickers = state->rocksdb.n_ticker_series;
 		if (status == 0)
 			status = claim_page(&page, state, whats[i], notes, err);
+		state->rocksdb.n_ticker_series = tickers; /* of the pages before; a claim starts anew */
 		if (status < 0)
 			return status;
+		count_tickers(&page, state);
 		(void)gauges_put(&page.gauges, &state->gauges, whats[i], notes);
 	}
 	return 0;

@@ -186,7 +186,29 @@ static const char *const kept_labels[] = {
 };
 
 /* Labels that name a Streams store. */
-static const char *const store_labels[] = { "rocksdb_state_id", "rocksdb_window_state_id", "rocksdb_session_state_id" };
+static const struct {
+	const char *label;
+	enum store_kind kind;
+} store_labels[] = { { "rocksdb_state_id", STORE_KV },
+		     { "rocksdb_window_state_id", STORE_WINDOW },
+		     { "rocksdb_session_state_id", STORE_SESSION } };
+
+/* org.rocksdb.TickerType in lower case, as Flink's RocksDBNativeMetricMonitor names them; its options say "compaction". */
+static const char *const ticker_names[] = {
+	"block_cache_hit",
+	"block_cache_miss",
+	"bloom_filter_useful",
+	"bloom_filter_full_positive",
+	"bloom_filter_full_true_positive",
+	"bytes_read",
+	"iter_bytes_read",
+	"bytes_written",
+	"compact_read_bytes",
+	"compact_write_bytes",
+	"compaction_read_bytes",
+	"compaction_write_bytes",
+	"stall_micros",
+};
 
 static char fold(char c)
 {
@@ -285,6 +307,21 @@ static bool find_store(struct str name, struct metric_use *use)
 	return false;
 }
 
+bool metric_is_ticker(struct str name)
+{
+	if (!str_take(&name, str_of(store_prefixes[0])))
+		return false;
+	for (size_t i = 0; i < sizeof ticker_names / sizeof *ticker_names; i++) {
+		struct str head = name, ticker = str_of(ticker_names[i]);
+		if (!str_ends(name, ticker))
+			continue;
+		head.len -= ticker.len;
+		if (str_eq(head, STR("rocksdb_")) || str_ends(head, STR("_rocksdb_")))
+			return true;
+	}
+	return false;
+}
+
 static bool may_be_used(struct str name)
 {
 	return str_starts(name, STR("flink_")) || str_starts(name, STR("jvm_")) || str_starts(name, STR("java_")) ||
@@ -302,7 +339,11 @@ void metric_use(const struct prom_sample *sample, struct metric_use *ret_use)
 			use.field = rule->field;
 			use.sum = rule->sum;
 		} else if (find_store(sample->name, &use)) {
-			use.kind = METRIC_STORE;
+			/* Stores in memory have iterators too. */
+			bool ours = use.property != ROCKSDB_OPEN_ITERATORS || metric_store_id(sample, &use).kind;
+			use.kind = ours ? METRIC_STORE : METRIC_UNUSED;
+		} else if (metric_is_ticker(sample->name)) {
+			use.kind = METRIC_TICKER;
 		}
 	}
 	*ret_use = use;
@@ -311,7 +352,7 @@ void metric_use(const struct prom_sample *sample, struct metric_use *ret_use)
 bool metric_name_is_used(struct str name)
 {
 	struct metric_use use;
-	return may_be_used(name) && (find_rule(name, NULL) || find_store(name, &use));
+	return may_be_used(name) && (find_rule(name, NULL) || find_store(name, &use) || metric_is_ticker(name));
 }
 
 bool metric_label_is_kept(struct str name)
@@ -350,7 +391,9 @@ struct store_id metric_store_id(const struct prom_sample *sample, const struct m
 	if (!id.thread.len)
 		id.thread = label(sample, "client_id");
 	id.task = label(sample, "task_id");
-	for (size_t i = 0; i < sizeof store_labels / sizeof *store_labels && !id.store.len; i++)
-		id.store = label(sample, store_labels[i]);
+	for (size_t i = 0; i < sizeof store_labels / sizeof *store_labels && !id.store.len; i++) {
+		id.store = label(sample, store_labels[i].label);
+		id.kind = id.store.len ? store_labels[i].kind : STORE_KIND_UNREAD;
+	}
 	return id;
 }

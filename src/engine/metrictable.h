@@ -12,7 +12,7 @@
 
 /* What a sample is to us. */
 struct metric_use {
-	enum { METRIC_UNUSED = 0, METRIC_GAUGE, METRIC_STORE } kind;
+	enum { METRIC_UNUSED = 0, METRIC_GAUGE, METRIC_STORE, METRIC_TICKER } kind;
 	enum gauge_family family;
 	enum gauge_field field;
 	bool sum;
@@ -24,6 +24,9 @@ struct metric_use {
 enum { METRIC_SCHEMES = 4 }; /* Flink, and three of Kafka Streams */
 
 void metric_use(const struct prom_sample *sample, struct metric_use *ret_use);
+
+/* "rocksdb_<ticker>" of Flink's RocksDB: what only a Statistics object counts, one for each database. */
+bool metric_is_ticker(struct str name);
 
 /* Does any table use this name, whatever its labels? */
 bool metric_name_is_used(struct str name);

@@ -11,7 +11,9 @@ static const char *const property_names[ROCKSDB_PROPERTY_COUNT] = {
 	[ROCKSDB_CACHE_PINNED] = "block-cache-pinned-usage", [ROCKSDB_ALL_MEMTABLES] = "size-all-mem-tables",
 	[ROCKSDB_CUR_MEMTABLES] = "cur-size-all-mem-tables", [ROCKSDB_TABLE_READERS] = "estimate-table-readers-mem",
 	[ROCKSDB_LIVE_DATA] = "estimate-live-data-size",     [ROCKSDB_LIVE_SST] = "live-sst-files-size",
-	[ROCKSDB_TOTAL_SST] = "total-sst-files-size",
+	[ROCKSDB_TOTAL_SST] = "total-sst-files-size",        [ROCKSDB_FLUSH_PENDING] = "mem-table-flush-pending",
+	[ROCKSDB_WRITE_STOPPED] = "is-write-stopped",        [ROCKSDB_DELAYED_RATE] = "actual-delayed-write-rate",
+	[ROCKSDB_IMMUTABLE] = "num-immutable-mem-table",     [ROCKSDB_OPEN_ITERATORS] = "num-open-iterators",
 };
 
 static bool same_name(struct str name, const char *property)
@@ -149,5 +151,38 @@ int stores_add(struct stores *stores, const struct store_id *id, enum rocksdb_pr
 	}
 	store->seen |= bit;
 	store->property[property] = now;
+	store->kind = id->kind;
 	return 0;
+}
+
+/* Over the stores that report it: how many say other than 0, or the sum. Unread if none does or one reports no number. */
+static struct count count_over(const struct stores *stores, enum rocksdb_property property, bool sum)
+{
+	struct count count = { 0 };
+	for (size_t i = 0; i < stores->n; i++) {
+		struct qty now = stores->items[i].property[property];
+		if (!(stores->items[i].seen >> property & 1))
+			continue;
+		if (!qty_known(now) || __builtin_add_overflow(count.n, sum ? now.bytes : now.bytes != 0, &count.n))
+			return (struct count){ 0 };
+		count.known = true;
+	}
+	return count;
+}
+
+void stores_count(const struct stores *stores, struct rocksdb_claim *claim, struct streams_bound *bound)
+{
+	uint64_t n[STORE_KIND_COUNT] = { 0 };
+	claim->n_flush_pending = count_over(stores, ROCKSDB_FLUSH_PENDING, false);
+	claim->n_write_stopped = count_over(stores, ROCKSDB_WRITE_STOPPED, false);
+	claim->n_write_delayed = count_over(stores, ROCKSDB_DELAYED_RATE, false);
+	claim->n_immutable = count_over(stores, ROCKSDB_IMMUTABLE, true);
+	claim->n_open_iterators = count_over(stores, ROCKSDB_OPEN_ITERATORS, true);
+	for (size_t i = 0; i < stores->n; i++)
+		n[stores->items[i].kind]++;
+	if (stores->n == 0 || n[STORE_KIND_UNREAD])
+		return;
+	bound->n_kv = count_of(n[STORE_KV]);
+	bound->n_window = count_of(n[STORE_WINDOW]);
+	bound->n_session = count_of(n[STORE_SESSION]);
 }

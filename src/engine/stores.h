@@ -29,8 +29,17 @@ enum rocksdb_property {
 	ROCKSDB_LIVE_DATA,
 	ROCKSDB_LIVE_SST,
 	ROCKSDB_TOTAL_SST,
+	/* No bytes: numbers. */
+	ROCKSDB_FLUSH_PENDING,
+	ROCKSDB_WRITE_STOPPED,
+	ROCKSDB_DELAYED_RATE,
+	ROCKSDB_IMMUTABLE,
+	ROCKSDB_OPEN_ITERATORS, /* Streams */
 	ROCKSDB_PROPERTY_COUNT,
 };
+
+/* What a Streams store is, by the label that names it. */
+enum store_kind { STORE_KIND_UNREAD = 0, STORE_KV, STORE_WINDOW, STORE_SESSION, STORE_KIND_COUNT };
 
 /* "block_cache_usage" or "block-cache-usage"; false if it is none we use. */
 bool rocksdb_property_find(struct str name, enum rocksdb_property *ret_property);
@@ -41,13 +50,15 @@ struct store_id {
 	struct str op_id, op_name, attempt; /* Flink */
 	struct str task, thread;            /* Streams */
 	struct str store;                   /* state, column family or store name */
+	enum store_kind kind;               /* Streams */
 };
 
 struct store {
 	struct qty property[ROCKSDB_PROPERTY_COUNT];
-	uint16_t seen;            /* one bit a property: reported, readable or not */
-	uint16_t conflicts;       /* one bit a property: reported with two values */
-	bool labelled;            /* some part of the id was there */
+	uint16_t seen;      /* one bit a property: reported, readable or not */
+	uint16_t conflicts; /* one bit a property: reported with two values */
+	bool labelled;      /* some part of the id was there */
+	enum store_kind kind;
 	uint32_t key_at, key_len; /* in the arena: the parts of the id in order, each ended by 0x1f */
 	uint32_t hash;
 };
@@ -69,6 +80,9 @@ void stores_done(struct stores *stores);
 /* `known` false: the property was there with a value that is no number of bytes (NaN, negative): unread. */
 int stores_add(struct stores *stores, const struct store_id *id, enum rocksdb_property property, bool known,
 	       uint64_t value, struct err *err) __attribute__((warn_unused_result));
+
+/* How many stores wait, stop or hold back writes, what they hold, and how many there are of each kind. Unread as above. */
+void stores_count(const struct stores *stores, struct rocksdb_claim *claim, struct streams_bound *bound);
 
 /*
  * Flink's or Streams' claim, by `state->kind`, budget and settings: fills state->rocksdb, and state->streams by

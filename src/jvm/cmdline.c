@@ -88,6 +88,7 @@ static const struct {
 	{ "taskmanager.cpu.cores", SHAPE_AMOUNT },
 	{ "state.backend", SHAPE_WORD },
 	{ "state.backend.*", SHAPE_WORD },
+	{ "execution.runtime-mode", SHAPE_WORD },
 	{ "metrics.reporters", SHAPE_LIST },
 	{ "metrics.reporter.*.port", SHAPE_AMOUNT },
 	{ "metrics.reporter.*.factory.class", SHAPE_CLASS },

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/limits.h"
 #include "engine/flinkrest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -16,6 +17,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		(void)flinkrest_path(id, path, sizeof path);
 	(void)flinkrest_version(text, version);
 	if (flinkrest_read(text, &state, NULL, NULL) == 0 && state.flink.n_slots.known && state.flink.n_slots.n == 0)
+		abort();
+	auto_buf struct buf lines = { .cap = 1 << 20 };
+	auto_flinkconf struct flinkconf conf = { 0 };
+	/* What was reduced is lines that all parse. */
+	if (flinkrest_config_reduce(text, &lines, NULL) == 0 && lines.len <= LIMIT_CONFIG_FILE &&
+	    (flinkrest_config_parse(buf_str(&lines), &conf, NULL) < 0 || conf.n_bad_lines))
 		abort();
 	if (flinkrest_reduce(text, &out, NULL) < 0)
 		return 0;

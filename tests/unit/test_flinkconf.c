@@ -30,23 +30,23 @@ static void both_formats(void **state)
 	assert_int_equal(flinkconf_parse(text, FLINKCONF_LEGACY, "flink-conf.yaml", &conf, NULL), 0);
 	tight_free(text);
 	assert_int_equal(conf.n_bad_lines, 2);
-	entry = flinkconf_find(&conf, "taskmanager.memory.process.size");
+	entry = flinkconf_find(&conf, "taskmanager.memory.process.size", NULL);
 	assert_true(entry && str_eq(entry->value, STR("1728m")) && entry->line == 1);
-	entry = flinkconf_find(&conf, "taskmanager.numberOfTaskSlots");
+	entry = flinkconf_find(&conf, "taskmanager.numberOfTaskSlots", NULL);
 	assert_true(entry && str_eq(entry->value, STR("4")) && entry->line == 7);
-	entry = flinkconf_find(&conf, "env.java.opts");
+	entry = flinkconf_find(&conf, "env.java.opts", NULL);
 	assert_true(entry && str_eq(entry->value, STR("-Da=b: c")));
 	/* Flink 2.0's name finds 1.20's key. */
-	entry = flinkconf_find(&conf, "state.backend.type");
+	entry = flinkconf_find(&conf, "state.backend.type", NULL);
 	assert_true(entry && str_eq(entry->value, STR("rocksdb")));
 	flinkconf_done(&conf);
 	assert_int_equal(flinkconf_parse(STR("taskmanager:\n  memory:\n    process.size: 2g\nempty:\n"), FLINKCONF_YAML,
 					 "config.yaml", &conf, NULL),
 			 0);
-	entry = flinkconf_find(&conf, "taskmanager.memory.process.size");
+	entry = flinkconf_find(&conf, "taskmanager.memory.process.size", NULL);
 	assert_true(entry && str_eq(entry->value, STR("2g")) && entry->line == 3);
-	assert_null(flinkconf_find(&conf, "empty"));
-	assert_null(flinkconf_find(NULL, "empty"));
+	assert_null(flinkconf_find(&conf, "empty", NULL));
+	assert_null(flinkconf_find(NULL, "empty", NULL));
 }
 
 static void what_is_public(void **state)
@@ -112,11 +112,11 @@ static void redacts_yaml(void **state)
 	tight_free(text);
 	assert_null(strstr(out.ptr, "CANARY"));
 	assert_int_equal(flinkconf_parse(buf_str(&out), FLINKCONF_YAML, "config.yaml", &conf, NULL), 0);
-	const struct flinkconf_entry *entry = flinkconf_find(&conf, "taskmanager.memory.process.size");
+	const struct flinkconf_entry *entry = flinkconf_find(&conf, "taskmanager.memory.process.size", NULL);
 	assert_true(entry && !entry->redacted && entry->line == 2 && str_eq(entry->value, STR("1728m")));
-	entry = flinkconf_find(&conf, "s3.secret-key");
+	entry = flinkconf_find(&conf, "s3.secret-key", NULL);
 	assert_true(entry && entry->redacted && entry->line == 6);
-	entry = flinkconf_find(&conf, "metrics.reporter.prom.port");
+	entry = flinkconf_find(&conf, "metrics.reporter.prom.port", NULL);
 	assert_true(entry && entry->line == 14);
 	/* What is reduced stays so: a replay reduces nothing more. */
 	assert_int_equal(flinkconf_redact(buf_str(&out), FLINKCONF_YAML, "config.yaml", &again, NULL), 0);
@@ -135,8 +135,8 @@ static void redacts_flow_style(void **state)
 	assert_null(strstr(out.ptr, "CANARY"));
 	assert_int_equal(flinkconf_parse(buf_str(&out), FLINKCONF_YAML, "config.yaml", &conf, NULL), 0);
 	assert_int_equal(conf.n, 3);
-	assert_int_equal(flinkconf_find(&conf, "taskmanager.memory.process.size")->line, 2);
-	assert_true(str_eq(flinkconf_find(&conf, "rest.port")->value, STR("8081")));
+	assert_int_equal(flinkconf_find(&conf, "taskmanager.memory.process.size", NULL)->line, 2);
+	assert_true(str_eq(flinkconf_find(&conf, "rest.port", NULL)->value, STR("8081")));
 }
 
 static void redacts_legacy(void **state)
@@ -155,8 +155,8 @@ static void redacts_legacy(void **state)
 	assert_null(strstr(out.ptr, "CANARY"));
 	assert_int_equal(flinkconf_parse(buf_str(&out), FLINKCONF_LEGACY, "flink-conf.yaml", &conf, NULL), 0);
 	assert_int_equal(conf.n, 3);
-	assert_int_equal(flinkconf_find(&conf, "state.backend.type")->line, 4);
-	assert_int_equal(flinkconf_find(&conf, "rest.port")->line, 6);
+	assert_int_equal(flinkconf_find(&conf, "state.backend.type", NULL)->line, 4);
+	assert_int_equal(flinkconf_find(&conf, "rest.port", NULL)->line, 6);
 }
 
 static void refuses(void **state)

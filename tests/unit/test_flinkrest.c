@@ -163,6 +163,60 @@ static void prefix(struct str text)
 	assert_true(flinkrest_find(text, &(struct flinkrest_self){ .data_port = 0 }, id, NULL) <= 0);
 }
 
+static const char jm_config[] =
+	"[{\"key\":\"state.backend\",\"value\":\" rocksdb \"},{\"key\":\"s3.secret-key\",\"value\":\"CANARY\"},"
+	"{\"key\":\"fs.pass\",\"value\":\"******\"},{\"key\":\"CANARY\",\"value\":\"1\"},"
+	"{\"key\":\"rest.port\",\"value\":\"8081\\nCANARY.x: 1\"},{\"key\":\"a.b\\nCANARY: 1\",\"value\":\"2\"},"
+	"{\"key\":\"execution.runtime-mode\",\"value\":\"BATCH\"},{\"key\":\"rest.bind-port\",\"value\":7},"
+	"{\"value\":\"x\"},null,[],{\"key\":\"parallelism.default\",\"value\":\"\"}]";
+
+static void a_jobmanagers_configuration(void **state)
+{
+	auto_buf struct buf out = { .cap = 65536 };
+	auto_flinkconf struct flinkconf conf = { 0 };
+	char where[64];
+	(void)state;
+	struct str text = tight_of(str_of(jm_config));
+	assert_int_equal(flinkrest_config_reduce(text, &out, NULL), 0);
+	tight_free(text);
+	assert_string_equal(out.ptr, "state.backend: rocksdb\n"
+				     "s3.secret-key: <redacted>\n"
+				     "fs.pass: <redacted>\n"
+				     "rest.port: <redacted>\n"
+				     "execution.runtime-mode: BATCH\n");
+	assert_int_equal(flinkrest_config_parse(buf_str(&out), &conf, NULL), 0);
+	assert_true(str_eq(flinkconf_find(&conf, "state.backend.type", where)->value, STR("rocksdb")));
+	assert_string_equal(where, "REST /jobmanager/config");
+	assert_true(flinkconf_find(&conf, "rest.port", NULL)->redacted);
+	static const char *const bad[] = { "", "{}", "{\"errors\":[\"x\"]}", "[", "<html>", "7" };
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		struct err err = { 0 };
+		out.len = 0;
+		assert_true(flinkrest_config_reduce(str_of(bad[i]), &out, &err) < 0);
+		assert_int_equal(err.kind, ERR_MALFORMED);
+		assert_int_equal(out.len, 0);
+	}
+	struct buf small = { .cap = 30 };
+	struct err err = { 0 };
+	assert_true(flinkrest_config_reduce(str_of(jm_config), &small, &err) < 0);
+	assert_int_equal(err.kind, ERR_LIMIT);
+	assert_int_equal(small.len, 0);
+	buf_done(&small);
+}
+
+static void config_prefix(struct str text)
+{
+	auto_buf struct buf out = { .cap = 65536 };
+	assert_true(flinkrest_config_reduce(text, &out, NULL) <= 0);
+	assert_false(str_has(buf_str(&out), STR("CANARY")));
+}
+
+static void every_prefix_of_a_configuration(void **state)
+{
+	(void)state;
+	tight_prefixes(str_of(jm_config), 1000, config_prefix);
+}
+
 static void every_prefix(void **state)
 {
 	(void)state;
@@ -178,6 +232,8 @@ int main(void)
 		cmocka_unit_test(local_runs_and_garbage),
 		cmocka_unit_test(versions),
 		cmocka_unit_test(reduces),
+		cmocka_unit_test(a_jobmanagers_configuration),
+		cmocka_unit_test(every_prefix_of_a_configuration),
 		cmocka_unit_test(every_prefix),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

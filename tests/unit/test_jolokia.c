@@ -148,6 +148,22 @@ static void names_of_beans(void **state)
 	assert_false(qty_known(s.rocksdb.cache_usage_bytes));
 	assert_false(qty_known(s.rocksdb.table_readers_bytes));
 	assert_int_equal(s.rocksdb.n_stores.n, 1);
+	text = STR("{\"request\":{\"mbean\":\"kafka.streams:*\"},\"value\":{"
+		   "\"kafka.streams:task-id=0_0,rocksdb-state-id=a,type=stream-state-metrics\":"
+		   "{\"num-open-iterators\":3,\"mem-table-flush-pending\":2,\"num-immutable-mem-table\":4},"
+		   "\"kafka.streams:task-id=0_0,rocksdb-session-state-id=s,type=stream-state-metrics\":"
+		   "{\"num-open-iterators\":1,\"mem-table-flush-pending\":0},"
+		   "\"kafka.streams:task-id=0_0,in-memory-state-id=m,type=stream-state-metrics\":"
+		   "{\"num-open-iterators\":50}},\"status\":200}");
+	auto_buf struct buf reduced = { .cap = 65536 };
+	assert_int_equal(jolokia_reduce(text, &reduced, NULL), 0);
+	struct str kept = buf_str(&reduced);
+	s = read_answers(&kept, 1);
+	assert_int_equal(s.rocksdb.n_open_iterators.n, 4);
+	assert_int_equal(s.rocksdb.n_flush_pending.n, 1);
+	assert_int_equal(s.rocksdb.n_immutable.n, 4);
+	assert_true(s.streams.n_kv.known && s.streams.n_window.known && s.streams.n_session.known);
+	assert_int_equal(s.streams.n_kv.n * 100 + s.streams.n_window.n * 10 + s.streams.n_session.n, 101);
 	struct str twice[] = {
 		STR("{\"request\":{\"mbean\":\"kafka.streams:type=stream-state-metrics,task-id=0_0,rocksdb-state-id=a\"},\"value\":{\"block-cache-usage\":5},\"status\":200}"),
 		STR("{\"request\":{\"mbean\":\"kafka.streams:type=stream-state-metrics,task-id=0_0,rocksdb-state-id=a\"},\"value\":{\"block-cache-usage\":6},\"status\":200}"),

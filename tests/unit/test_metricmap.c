@@ -350,6 +350,88 @@ static void streams_rules(void **state)
 	assert_false(s.rocksdb.n_stores.known);
 }
 
+static void waiting_stores(void **state)
+{
+	(void)state;
+	struct engine_state s = read_text(
+		RDB
+		"a_rocksdb_mem_table_flush_pending{subtask_index=\"0\",operator_id=\"x\",} 1.0\n" RDB
+		"b_rocksdb_mem_table_flush_pending{subtask_index=\"0\",operator_id=\"x\",} 0.0\n" RDB
+		"column_family_rocksdb_mem_table_flush_pending{subtask_index=\"1\",operator_id=\"x\",column_family=\"a\"} 1\n" RDB
+		"a_rocksdb_is_write_stopped{subtask_index=\"0\",operator_id=\"x\"} 0\n" RDB
+		"a_rocksdb_actual_delayed_write_rate{subtask_index=\"0\",operator_id=\"x\"} 16777216\n" RDB
+		"a_rocksdb_num_immutable_mem_table{subtask_index=\"0\",operator_id=\"x\"} 2\n" RDB
+		"b_rocksdb_num_immutable_mem_table{subtask_index=\"0\",operator_id=\"x\"} 3\n" RDB
+		"num_open_iterators{subtask_index=\"0\",operator_id=\"x\"} 3\n",
+		&taskmanager);
+	assert_true(s.rocksdb.n_flush_pending.known && s.rocksdb.n_flush_pending.n == 2);
+	assert_true(s.rocksdb.n_write_stopped.known && s.rocksdb.n_write_stopped.n == 0);
+	assert_true(s.rocksdb.n_write_delayed.known && s.rocksdb.n_write_delayed.n == 1);
+	assert_true(s.rocksdb.n_immutable.known && s.rocksdb.n_immutable.n == 5);
+	assert_false(s.rocksdb.n_open_iterators.known);
+	assert_true(s.rocksdb.n_ticker_series.known && s.rocksdb.n_ticker_series.n == 0);
+	assert_false(s.streams.n_kv.known);
+	/* One that gives no number makes the count unread, and so does a sum past u64. */
+	s = read_text(RDB "a_rocksdb_is_write_stopped{subtask_index=\"0\"} NaN\n" RDB
+			  "b_rocksdb_is_write_stopped{subtask_index=\"0\"} 1\n" RDB
+			  "a_rocksdb_num_immutable_mem_table{subtask_index=\"0\"} 18446744073709551615\n" RDB
+			  "b_rocksdb_num_immutable_mem_table{subtask_index=\"0\"} 1\n",
+		      &taskmanager);
+	assert_false(s.rocksdb.n_write_stopped.known);
+	assert_false(s.rocksdb.n_immutable.known);
+	assert_false(s.rocksdb.n_flush_pending.known);
+}
+
+static void ticker_series(void **state)
+{
+	(void)state;
+	struct engine_state s =
+		read_text(RDB "rocksdb_block_cache_hit{operator_id=\"x\",subtask_index=\"0\",} 5.0\n" RDB
+			      "rocksdb_block_cache_hit{operator_id=\"x\",subtask_index=\"1\",} 5.0\n" RDB
+			      "rocksdb_compact_read_bytes{operator_id=\"x\"} NaN\n" RDB "xrocksdb_bytes_read 1\n" RDB
+			      "rocksdb_bytes_readx 1\n" RDB "s_rocksdb_block_cache_usage{operator_id=\"x\"} 7\n",
+			  &taskmanager);
+	assert_true(s.rocksdb.n_ticker_series.known);
+	assert_int_equal(s.rocksdb.n_ticker_series.n, 3);
+	assert_int_equal(s.rocksdb.n_stores.n, 1);
+	s = read_text(RDB "rocksdb_stall_micros{operator_id=\"x\"} 0\n", &taskmanager);
+	assert_int_equal(s.rocksdb.n_ticker_series.n, 1);
+	assert_false(s.rocksdb.n_stores.known);
+	/* A page of the JVM's own agent tells nothing of it, nor do Streams. */
+	s = read_text("jvm_threads_current 5\n", &taskmanager);
+	assert_false(s.rocksdb.n_ticker_series.known);
+	s = read_text(RDB "rocksdb_stall_micros{operator_id=\"x\"} 0\n", &streams);
+	assert_false(s.rocksdb.n_ticker_series.known);
+}
+
+#define STATE "kafka_streams_stream_state_metrics_"
+
+static void kinds_of_stores(void **state)
+{
+	(void)state;
+	struct engine_state s =
+		read_text(STATE "size_all_mem_tables{task_id=\"0_0\",rocksdb_state_id=\"a\"} 1\n" STATE
+				"num_open_iterators{task_id=\"0_0\",rocksdb_state_id=\"a\"} 2\n" STATE
+				"size_all_mem_tables{task_id=\"0_1\",rocksdb_state_id=\"a\"} 1\n" STATE
+				"size_all_mem_tables{task_id=\"0_0\",rocksdb_window_state_id=\"w\"} 1\n" STATE
+				"num_open_iterators{task_id=\"0_0\",rocksdb_window_state_id=\"w\"} 5\n" STATE
+				"size_all_mem_tables{task_id=\"0_0\",rocksdb_session_state_id=\"s\"} 1\n" STATE
+				"num_open_iterators{task_id=\"0_0\",in_memory_state_id=\"m\"} 1000\n" STATE
+				"num_open_iterators{task_id=\"0_1\"} 1000\n",
+			  &streams);
+	assert_true(s.streams.n_kv.known && s.streams.n_window.known && s.streams.n_session.known);
+	assert_int_equal(s.streams.n_kv.n, 2);
+	assert_int_equal(s.streams.n_window.n, 1);
+	assert_int_equal(s.streams.n_session.n, 1);
+	assert_int_equal(s.rocksdb.n_stores.n, 4);
+	assert_true(s.rocksdb.n_open_iterators.known);
+	assert_int_equal(s.rocksdb.n_open_iterators.n, 7);
+	assert_false(s.rocksdb.ambiguous);
+	/* In memory alone: no RocksDB. */
+	s = read_text(STATE "num_open_iterators{task_id=\"0_0\",in_memory_state_id=\"m\"} 1\n", &streams);
+	assert_false(s.rocksdb.n_stores.known || s.streams.n_kv.known);
+}
+
 static void bad_lines_and_pages(void **state)
 {
 	(void)state;
@@ -427,6 +509,9 @@ int main(void)
 		cmocka_unit_test(slots_and_caches),
 		cmocka_unit_test(settings_decide),
 		cmocka_unit_test(streams_rules),
+		cmocka_unit_test(waiting_stores),
+		cmocka_unit_test(ticker_series),
+		cmocka_unit_test(kinds_of_stores),
 		cmocka_unit_test(bad_lines_and_pages),
 		cmocka_unit_test(ids),
 		cmocka_unit_test(many_stores),
