@@ -5,6 +5,7 @@
 #include "agent/target.h"
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "sys/clock.h"
 
 enum { LIST_CAP = 64 * 1024 };
 
@@ -29,7 +30,7 @@ int cmd_capture(int argc, char **argv)
 	struct options options;
 	struct err err = { 0 };
 	struct evidence *evidence = NULL;
-	int rc = options_parse(argc, argv, COMMAND_CAPTURE, &options, &err);
+	int rc = options_parse(argc, argv, COMMAND_CAPTURE, clock_wall(), &options, &err);
 	if (rc == 0 && options.help) {
 		(void)printf(
 			"usage: bankfull capture -o DIR [OPTION]...\nWrites all that a report would read, redacted, as plain text: bankfull report --capture DIR\n\n");

@@ -1,26 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "agent/build.h"
 #include "agent/target.h"
-#include "base/esc.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/report.h"
 #include "ledger/reconcile.h"
 #include "rules/rules.h"
+#include "sys/clock.h"
 
 enum { REPORT_CAP = 4 * 1024 * 1024, LIST_CAP = 64 * 1024 };
-
-int command_error(const char *command, const struct err *err)
-{
-	char message[2 * sizeof err->message];
-	(void)fprintf(stderr, "bankfull %s: %s\n", command, esc_copy(message, sizeof message, str_of(err->message)));
-	return err->kind == ERR_USAGE ? EXIT_USAGE : EXIT_UNREADABLE;
-}
 
 /* Choose the target if none was given. On failure the JVMs that were seen follow the error on stderr. */
 static int choose_target(const char *command, struct options *options, int *ret_status)
@@ -38,20 +29,6 @@ static int choose_target(const char *command, struct options *options, int *ret_
 	return rc;
 }
 
-static bool use_color(const struct options *options)
-{
-	const char *no_color = getenv("NO_COLOR");
-	if (options->color == COLOR_AUTO)
-		return isatty(STDOUT_FILENO) && !(no_color && no_color[0]);
-	return options->color == COLOR_ALWAYS;
-}
-
-static unsigned columns(void)
-{
-	struct winsize size = { 0 };
-	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 100;
-}
-
 /* From evidence to bytes; nothing is printed before all of it is there. */
 static int render(const struct options *options, const struct evidence *evidence, struct buf *out, int *ret_status,
 		  struct err *err)
@@ -63,13 +40,11 @@ static int render(const struct options *options, const struct evidence *evidence
 				   : err_set(err, ERR_NOMEM, "no memory for a report");
 	if (rc == 0) {
 		recon_run(snapshot, ledger);
-		struct thresholds thresholds;
-		thresholds_init(&thresholds);
-		struct rule_input input = { snapshot, ledger, &thresholds, NULL };
+		struct rule_input input = { snapshot, ledger, &options->rules.thresholds, &options->rules.silences };
 		rules_run(&input, verdict);
-		rc = options->format == FORMAT_JSON
-			     ? report_json(snapshot, ledger, verdict, out, err)
-			     : report_table(snapshot, ledger, verdict, use_color(options), columns(), out, err);
+		rc = options->format == FORMAT_JSON ? report_json(snapshot, ledger, verdict, out, err)
+						    : report_table(snapshot, ledger, verdict, command_color(options),
+								   command_columns(), out, err);
 		*ret_status = verdict->worst >= SEVERITY_WARNING ? EXIT_FINDING : EXIT_OK;
 		if (rc == 0 && snapshot->access == ACCESS_NONE)
 			rc = err_set(err, ERR_DENIED, "nothing of process %d could be read", snapshot->process.pid);
@@ -117,7 +92,7 @@ int cmd_report(int argc, char **argv)
 	struct options options;
 	struct err err = { 0 };
 	int status = EXIT_OK;
-	if (options_parse(argc, argv, COMMAND_REPORT, &options, &err) < 0) {
+	if (options_parse(argc, argv, COMMAND_REPORT, clock_wall(), &options, &err) < 0) {
 		options_done(&options);
 		return command_error(argv[0], &err);
 	}
@@ -145,12 +120,10 @@ int cmd_report(int argc, char **argv)
 		rc = collect_run(&options.collect, evidence, &err);
 	if (rc == 0 && status == EXIT_OK)
 		rc = render(&options, evidence, &out, &status, &err);
+	if (rc == 0)
+		rc = command_print(&out, "the report", &err);
 	if (rc < 0)
 		status = command_error(argv[0], &err);
-	else if (out.len && (fwrite(out.ptr, 1, out.len, stdout) != out.len || fflush(stdout) != 0)) {
-		(void)err_set(&err, ERR_IO, "the report could not be written to standard output");
-		status = command_error(argv[0], &err);
-	}
 	evidence_done(evidence);
 	free(evidence);
 	options_done(&options);

@@ -18,6 +18,8 @@ struct command {
 
 static const struct command commands[] = {
 	{ "report", "who owns the memory of one JVM and its container, and what follows from it", cmd_report },
+	{ "rules", "every rule, what it needs, and the levels at which it speaks", cmd_rules },
+	{ "explain", "what a rule means, what it may be mistaken for, what to change", cmd_explain },
 	{ "capture", "write all that a report would read, for a bug report or a replay", cmd_capture },
 };
 

@@ -32,6 +32,8 @@ struct option_info {
 };
 
 #define BOTH      (COMMAND_REPORT | COMMAND_CAPTURE)
+#define JUDGING   (COMMAND_REPORT | COMMAND_RULES | COMMAND_EXPLAIN) /* they use thresholds and silences */
+#define ALL       (BOTH | JUDGING)
 #define AT(field) offsetof(struct options, field)
 
 static const struct option_info table[] = {
@@ -58,13 +60,13 @@ static const struct option_info table[] = {
 	{ "no-metrics", NULL, "do not fetch any metrics page", BOTH, OPTION_SWITCH, AT(collect.no_metrics), true },
 	{ "http-timeout", "MS", "deadline of one HTTP request in milliseconds (2000)", BOTH, OPTION_MS,
 	  AT(collect.http_timeout_ms), true },
-	{ "config", "FILE", "options (but pid, capture, output) from a YAML file, by name; the command line wins", BOTH,
+	{ "config", "FILE", "a YAML file: options by name (the command line wins), levels of rules, silences", ALL,
 	  OPTION_TEXT, AT(config), false },
-	{ "format", "table|json", "for people, or as in docs/report.schema.json", COMMAND_REPORT, OPTION_FORMAT,
-	  AT(format), true },
-	{ "color", "auto|always|never", "colour in the table; auto: on a terminal, unless NO_COLOR is set",
-	  COMMAND_REPORT, OPTION_COLOR, AT(color), true },
-	{ "help", NULL, "this text", BOTH, OPTION_SWITCH, AT(help), false },
+	{ "format", "table|json", "for people, or as the schemas in docs/ say", COMMAND_REPORT | COMMAND_RULES,
+	  OPTION_FORMAT, AT(format), true },
+	{ "color", "auto|always|never", "colour for people; auto: on a terminal, unless NO_COLOR is set", JUDGING,
+	  OPTION_COLOR, AT(color), true },
+	{ "help", NULL, "this text", ALL, OPTION_SWITCH, AT(help), false },
 };
 
 enum { TABLE_LEN = sizeof table / sizeof table[0] };
@@ -170,6 +172,21 @@ static const char *keep(struct buf *text, struct str value)
 	return buf_add(text, value) && buf_putc(text, '\0') ? at : NULL;
 }
 
+static int unknown_key(const char *file, unsigned line, struct str key, struct err *err)
+{
+	char shown[48], hint[TYPO_HINT_CAP];
+	struct typo typo = { .said = key };
+	str_copy(shown, sizeof shown, key);
+	for (int i = 0; i < TABLE_LEN; i++)
+		if (table[i].in_config)
+			typo_offer(&typo, table[i].name);
+	typo_offer(&typo, "rules");
+	typo_offer(&typo, "silences");
+	(void)typo_hint(&typo, hint);
+	return err_set(err, ERR_USAGE, "%s:%u: unknown key '%s'%s", file, line, shown,
+		       hint[0] ? hint : ": keys are the names of options, rules and silences");
+}
+
 static int config_entry(struct options *options, const struct yml_entry *entry, unsigned command, bool given[TABLE_LEN],
 			struct err *err)
 {
@@ -177,14 +194,15 @@ static int config_entry(struct options *options, const struct yml_entry *entry, 
 	size_t bracket = str_index(key, '[');
 	key.len = bracket; /* metrics[0], metrics[1]: a list */
 	char shown[48];
+	if (ruleconf_is_key(entry->key))
+		return 0;
 	str_copy(shown, sizeof shown, key);
-	const struct option_info *info = find(key, COMMAND_REPORT | COMMAND_CAPTURE);
+	const struct option_info *info = find(key, ALL);
 	if (info && !info->in_config)
 		return err_set(err, ERR_USAGE, "%s:%u: '%s' belongs on the command line", options->config, entry->line,
 			       shown);
 	if (!info)
-		return err_set(err, ERR_USAGE, "%s:%u: unknown key '%s': keys are the names of the options",
-			       options->config, entry->line, shown);
+		return unknown_key(options->config, entry->line, key, err);
 	if (!(info->commands & command) || given[info - table])
 		return 0;
 	if (bracket < entry->key.len && info->kind != OPTION_URLS)
@@ -207,7 +225,9 @@ static int config_entry(struct options *options, const struct yml_entry *entry, 
 	return rc;
 }
 
-static int read_config(struct options *options, unsigned command, bool given[TABLE_LEN], struct err *err)
+/* Options and sections of other commands may stand in the file too, and are not looked at. */
+static int read_config(struct options *options, unsigned command, struct wall now, bool given[TABLE_LEN],
+		       struct err *err)
 {
 	auto_buf struct buf text = { .cap = LIMIT_CONFIG_FILE };
 	auto_yml struct yml yml = { 0 };
@@ -227,19 +247,27 @@ static int read_config(struct options *options, unsigned command, bool given[TAB
 		return err_set(err, ERR_NOMEM, "%s: no memory", options->config);
 	for (size_t i = 0; i < yml.n && rc == 0; i++)
 		rc = config_entry(options, &yml.items[i], command, given, err);
+	if (rc == 0 && (command & JUDGING))
+		rc = ruleconf_parse(&yml, options->config, now, &options->rules, err);
 	return rc;
 }
 
-int options_parse(int argc, char **argv, unsigned command, struct options *ret_options, struct err *err)
+int options_parse(int argc, char **argv, unsigned command, struct wall now, struct options *ret_options,
+		  struct err *err)
 {
 	bool given[TABLE_LEN] = { false };
 	memset(ret_options, 0, sizeof *ret_options);
+	ruleconf_init(&ret_options->rules);
 	for (int i = 1; i < argc; i++) {
 		struct str name = str_of(argv[i]);
 		if (str_eq(name, STR("-o")) && (command & COMMAND_CAPTURE))
 			name = STR("--output");
 		if (str_eq(name, STR("-h")))
 			name = STR("--help");
+		if (command == COMMAND_EXPLAIN && name.len && name.ptr[0] != '-' && !ret_options->rule) {
+			ret_options->rule = argv[i];
+			continue;
+		}
 		if (!str_take(&name, STR("--")) || name.len == 0)
 			return err_set(err, ERR_USAGE, "'%.60s' is no option: see bankfull %s --help", argv[i],
 				       argv[0]);
@@ -263,7 +291,7 @@ int options_parse(int argc, char **argv, unsigned command, struct options *ret_o
 			return rc;
 		given[info - table] = true;
 	}
-	return ret_options->config ? read_config(ret_options, command, given, err) : 0;
+	return ret_options->config ? read_config(ret_options, command, now, given, err) : 0;
 }
 
 void options_done(struct options *options)

@@ -3,6 +3,15 @@
 
 #include "base/esc.h"
 
+struct paint paint_start(struct buf *out, bool color, unsigned columns)
+{
+	if (columns < PAINT_COLUMNS_MIN)
+		columns = PAINT_COLUMNS_MIN;
+	if (columns > PAINT_COLUMNS_MAX)
+		columns = PAINT_COLUMNS_MAX;
+	return (struct paint){ out, color, columns };
+}
+
 void paint_tone(struct paint *p, enum tone tone)
 {
 	static const char *const codes[] = { "\033[0m", "\033[1m", "\033[2m", "\033[31m", "\033[33m", "\033[32m" };

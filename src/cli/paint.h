@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text on a terminal: colour, and words wrapped to its width. Internal to the table of a report. */
+/* Text on a terminal: colour, and words wrapped to its width. Internal to src/cli. */
 #ifndef CLI_PAINT_H
 #define CLI_PAINT_H
 
@@ -13,6 +13,10 @@ struct paint {
 };
 
 enum tone { TONE_PLAIN, TONE_BOLD, TONE_DIM, TONE_RED, TONE_YELLOW, TONE_GREEN };
+
+/* The width that is laid out for: the terminal's, within these. */
+enum { PAINT_COLUMNS_MIN = 80, PAINT_COLUMNS_MAX = 100 };
+struct paint paint_start(struct buf *out, bool color, unsigned columns);
 
 void paint_tone(struct paint *p, enum tone tone);
 void paint_text(struct paint *p, enum tone tone, const char *text); /* escaped, then plain again */

@@ -7,7 +7,7 @@
 #include "cli/paint.h"
 #include "cli/report.h"
 
-enum { COLUMNS_MIN = 80, COLUMNS_MAX = 100, BAR_WIDTH = 16, BAR_WIDTH_NARROW = 4, OWNER_WIDTH = 22 };
+enum { BAR_WIDTH = 16, BAR_WIDTH_NARROW = 4, OWNER_WIDTH = 22 };
 
 static const char *size_or(char dest[UNITS_TEXT_CAP], struct qty qty, const char *otherwise)
 {
@@ -128,7 +128,7 @@ static void ledger_line(struct paint *p, const struct ledger_line *line)
 							  : "");
 	/* The note goes on below its own column, or on a narrow terminal below the line. */
 	const unsigned beside = 2 + OWNER_WIDTH + 1 + 10 + 2 + 8 + 1 + 10 + 1 + 10 + 2, below = 10;
-	bool fits = p->columns == COLUMNS_MAX || beside + strlen(line->note) <= p->columns;
+	bool fits = p->columns == PAINT_COLUMNS_MAX || beside + strlen(line->note) <= p->columns;
 	if (!fits)
 		(void)buf_printf(p->out, "\n%*s", (int)below, "");
 	paint_wrapped(p, fits ? beside : below, fits ? beside : below, line->note);
@@ -208,10 +208,7 @@ static void ledger_groups(struct paint *p, const struct ledger *l)
 int report_table(const struct snapshot *snapshot, const struct ledger *ledger, const struct verdict *verdict,
 		 bool color, unsigned columns, struct buf *out, struct err *err)
 {
-	struct paint p = { out, color,
-			   columns < COLUMNS_MIN   ? COLUMNS_MIN
-			   : columns > COLUMNS_MAX ? COLUMNS_MAX
-						   : columns };
+	struct paint p = paint_start(out, color, columns);
 	paint_headline(&p, verdict);
 	head(&p, snapshot);
 	room(&p, snapshot, ledger, room_is_low(verdict));

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Every report validates against docs/report.schema.json, and the schema says what each member is.
+# Every report validates against docs/report.schema.json, the list of rules against docs/rules.schema.json, and each schema
+# says what each member is.
 set -u
 python=/usr/bin/python3
 if ! $python -c 'import jsonschema' 2>/dev/null; then
@@ -8,11 +9,12 @@ if ! $python -c 'import jsonschema' 2>/dev/null; then
 	exit 0
 fi
 bad=0
+schema=docs/report.schema.json
 check() # name file...
 {
 	local name=$1
 	shift
-	if $python tests/cli/schema.py docs/report.schema.json "$@" >"$TMPDIR/said" 2>&1; then
+	if $python tests/cli/schema.py "$schema" "$@" >"$TMPDIR/said" 2>&1; then
 		echo "ok - $name"
 	else
 		head -n 20 "$TMPDIR/said"
@@ -63,4 +65,13 @@ for manifest in tests/fixtures/*/manifest; do
 	fi
 done
 [ $n -eq 0 ] || check "the reports of $n captures" "$TMPDIR"/[!b]*.json
+
+schema=docs/rules.schema.json
+check "the schema of rules is one, and describes every member" --lint
+"$BANKFULL" rules --format json >"$TMPDIR/rules"
+check "the list of rules" "$TMPDIR/rules"
+end=$(date -u -d '+30 days' +%Y-%m-%d)
+printf 'rules: {freeboard-low: {warning: 15%%}}\nsilences: [{rule: oom-kill, reason: x, until: %s}]\n' "$end" >"$TMPDIR/yaml"
+"$BANKFULL" rules --format json --config "$TMPDIR/yaml" >"$TMPDIR/rules"
+check "the list of rules with a configuration" "$TMPDIR/rules"
 exit $bad

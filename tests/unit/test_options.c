@@ -23,7 +23,7 @@ static int parse(const char *const args[], unsigned command, struct options *opt
 		argv[argc] = (char *)(uintptr_t)args[argc];
 	argv[argc] = NULL;
 	*err = (struct err){ 0 };
-	return options_parse(argc, argv, command, options, err);
+	return options_parse(argc, argv, command, (struct wall){ 0 }, options, err);
 }
 
 static void what_is_refused(void **state)
@@ -74,6 +74,10 @@ static void what_is_refused(void **state)
 		{ COMMAND_REPORT, { "report", "--cgroup", "" }, "--cgroup: empty, expected DIR" },
 		{ COMMAND_REPORT, { "report", "--metrics=" }, "--metrics: empty, expected URL" },
 		{ COMMAND_REPORT, { "report", "--config", "/nonexistent/x" }, "/nonexistent/x" },
+		{ COMMAND_EXPLAIN, { "explain", "oom-kill", "x" }, "'x' is no option: see bankfull explain --help" },
+		{ COMMAND_EXPLAIN, { "explain", "--format", "json" }, "no option --format" },
+		{ COMMAND_RULES, { "rules", "oom-kill" }, "'oom-kill' is no option" },
+		{ COMMAND_RULES, { "rules", "--limit", "1g" }, "no option --limit" },
 	};
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		struct options options;
@@ -142,6 +146,22 @@ static void what_is_taken(void **state)
 	options_done(&o);
 }
 
+static void the_rule_to_explain(void **state)
+{
+	(void)state;
+	static const char *const args[] = { "explain", "--color=never", "oom-kill", NULL }, *const none[] = { "explain",
+													      NULL };
+	struct options o;
+	struct err err;
+	assert_int_equal(parse(args, COMMAND_EXPLAIN, &o, &err), 0);
+	assert_string_equal(o.rule, "oom-kill");
+	assert_int_equal(o.color, COLOR_NEVER);
+	options_done(&o);
+	assert_int_equal(parse(none, COMMAND_EXPLAIN, &o, &err), 0);
+	assert_null(o.rule);
+	options_done(&o);
+}
+
 static int with_config(const char *text, const char *option, unsigned command, struct options *options, struct err *err)
 {
 	char path[] = "/tmp/options.XXXXXX";
@@ -162,7 +182,12 @@ static void configurations_that_are_refused(void **state)
 	static const struct {
 		const char *text, *says;
 	} table[] = {
-		{ "limt: 1g\n", ":1: unknown key 'limt': keys are the names of the options" },
+		{ "limt: 1g\n", ":1: unknown key 'limt': did you mean 'limit'?" },
+		{ "rulez: {}\n", ":1: unknown key 'rulez': did you mean 'rules'?" },
+		{ "pids: 1\n", ":1: unknown key 'pids': keys are the names of options, rules and silences" },
+		{ "limit: 1g\nrules: {freeboard-low: {warning: x}}\n", ":2: freeboard-low.warning: 'x' is no share" },
+		{ "silences: [{rule: oom-kill, reason: x, until: 1970-01-01}]\n",
+		  ":1: the silence of oom-kill has ended" },
 		{ "# x\n\npid: 42\n", ":3: 'pid' belongs on the command line" }, /* a pid is of one run */
 		{ "config: x\n", "'config' belongs on the command line" },
 		{ "limit: 1.5g\n", ":1: --limit: '1.5g' is no size" },
@@ -225,6 +250,19 @@ static void configurations_that_are_taken(void **state)
 	assert_int_equal(with_config(text, "--output=x", COMMAND_CAPTURE, &o, &err), 0);
 	options_done(&o);
 	assert_int_equal(with_config("", NULL, COMMAND_REPORT, &o, &err), 0);
+	assert_int_equal(o.rules.thresholds.raise[T_FREEBOARD_LOW_WARNING], 1000);
+	options_done(&o);
+	static const char rules[] = "rules:\n  freeboard-low:\n    warning: 15%\nlimit: 1g\n"
+				    "silences: [{rule: oom-kill, reason: x, until: 1970-06-01}]\n";
+	for (unsigned command = COMMAND_REPORT; command <= COMMAND_EXPLAIN; command <<= 1) {
+		assert_int_equal(with_config(rules, NULL, command, &o, &err), 0);
+		/* A capture judges nothing: whatever is wrong with levels and silences, it is taken. */
+		assert_int_equal(o.rules.silences.n, command == COMMAND_CAPTURE ? 0 : 1);
+		assert_int_equal(o.rules.thresholds.raise[T_FREEBOARD_LOW_WARNING],
+				 command == COMMAND_CAPTURE ? 1000 : 1500);
+		options_done(&o);
+	}
+	assert_int_equal(with_config("rules: 1\n", "--output=x", COMMAND_CAPTURE, &o, &err), 0);
 	options_done(&o);
 }
 
@@ -233,6 +271,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_refused),
 		cmocka_unit_test(what_is_taken),
+		cmocka_unit_test(the_rule_to_explain),
 		cmocka_unit_test(configurations_that_are_refused),
 		cmocka_unit_test(configurations_that_are_taken),
 	};
