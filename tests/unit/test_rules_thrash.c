@@ -100,7 +100,7 @@ static void texts(void **state)
 	holds(sc.f.observation, "below the container's memory limit of 1000 MiB");
 	holds(sc.f.observation, "threads waited 1.01 % of the last 10 s");
 	/* The floor of 950 MiB, 110 of what is needed and a quarter of that. */
-	holds(sc.f.change, "from 1000 MiB to 1.12 GiB (1152Mi)");
+	holds(sc.f.change, "from 1000 MiB to 1.06 GiB (1088Mi)");
 	assert_int_equal(sc.f.turns[0].knob, KNOB_LIMIT);
 	assert_int_equal(sc.f.excess_bytes, 60 * MIB);
 	holds(sc.f.competing_causes[3], "2.0 MiB dirty or in writeback");
