@@ -102,9 +102,12 @@ struct jvm_perf {
 	enum jvm_gc gc;
 	struct qty metaspace_used_bytes, metaspace_capacity_bytes, class_space_used_bytes, class_space_capacity_bytes;
 	struct qty heap_capacity_bytes, heap_used_bytes,
-		heap_max_bytes; /* sums over generations; used is as of the last GC */
+		heap_max_bytes;     /* sums over generations; used is as of the last GC */
+	struct qty heap_kept_bytes; /* used less eden, which allocation fills at once: what the last collection left */
+	struct qty old_used_bytes, old_max_bytes; /* the old generation's; ZGC and Shenandoah have none of their own */
 	struct count threads_live, threads_peak, classes_loaded, classes_unloaded, gc_count;
-	char gc_cause[48]; /* "No GC" when none runs */
+	bool full_was_last; /* the last collection was of the whole heap; false where that is not known */
+	char gc_cause[48];  /* "No GC" when none runs */
 };
 
 /* malloc_info of the JVM's glibc (System.native_heap_info, JDK 24+), or none. */

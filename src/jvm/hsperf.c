@@ -7,7 +7,7 @@
 #include "jvm/cmdline.h"
 #include "jvm/option.h"
 
-enum { PROLOGUE_LEN = 32, ENTRY_HEAD_LEN = 20, GENERATIONS = 2, SPACES = 5 };
+enum { PROLOGUE_LEN = 32, ENTRY_HEAD_LEN = 20, GENERATIONS = 2, SPACES = 5, COLLECTORS = 4 };
 
 /* The counters that are kept; `#` stands for a number. */
 static const char *const kept[] = {
@@ -284,7 +284,8 @@ bool hsperf_args(struct str listing, struct buf *out, bool *ret_whole)
 /* What the listing says, before it is summed up. */
 struct counters {
 	struct qty capacity[GENERATIONS], max[GENERATIONS], used[GENERATIONS][SPACES];
-	struct count invocations[4];
+	bool eden[GENERATIONS][SPACES];
+	struct count invocations[COLLECTORS], left_at[COLLECTORS];
 	enum jvm_gc gc, args_gc;
 };
 
@@ -321,6 +322,8 @@ static void parse_text(struct str name, struct str value, struct jvm_perf *perf,
 		str_copy(perf->gc_cause, sizeof perf->gc_cause, value);
 	else if (str_eq(name, STR("sun.gc.policy.name")) || name_matches(name, "sun.gc.collector.#.name", at))
 		counters->gc = counters->gc ? counters->gc : gc_of_name(value);
+	else if (name_matches(name, "sun.gc.generation.#.space.#.name", at) && at[0] < GENERATIONS && at[1] < SPACES)
+		counters->eden[at[0]][at[1]] = str_eq(value, STR("eden"));
 }
 
 static void parse_number(struct str name, uint64_t value, struct jvm_perf *perf, struct counters *counters)
@@ -356,8 +359,10 @@ static void parse_number(struct str name, uint64_t value, struct jvm_perf *perf,
 		counters->max[at[0]] = qty_measured(value);
 	else if (name_matches(name, "sun.gc.generation.#.space.#.used", at) && at[0] < GENERATIONS && at[1] < SPACES)
 		counters->used[at[0]][at[1]] = qty_measured(value);
-	else if (name_matches(name, "sun.gc.collector.#.invocations", at) && at[0] < 4)
+	else if (name_matches(name, "sun.gc.collector.#.invocations", at) && at[0] < COLLECTORS)
 		counters->invocations[at[0]] = count_of(value);
+	else if (name_matches(name, "sun.gc.collector.#.lastExitTime", at) && at[0] < COLLECTORS)
+		counters->left_at[at[0]] = count_of(value);
 }
 
 static struct qty sum_known(struct qty sum, struct qty part)
@@ -365,6 +370,16 @@ static struct qty sum_known(struct qty sum, struct qty part)
 	if (!qty_known(part))
 		return sum;
 	return qty_known(sum) ? qty_add(sum, part) : part;
+}
+
+/* Serial, Parallel and G1: generation 1 is the old one, collector 0 the young and 1 the full one (collectorCounters.cpp). */
+static void sum_old(const struct counters *counters, struct jvm_perf *perf)
+{
+	if (perf->gc != GC_SERIAL && perf->gc != GC_PARALLEL && perf->gc != GC_G1)
+		return;
+	perf->old_used_bytes = counters->used[1][0];
+	perf->old_max_bytes = counters->max[1];
+	perf->full_was_last = counters->left_at[1].known && counters->left_at[1].n > counters->left_at[0].n;
 }
 
 static void sum_up(const struct counters *counters, struct jvm_perf *perf)
@@ -379,10 +394,14 @@ static void sum_up(const struct counters *counters, struct jvm_perf *perf)
 			perf->heap_max_bytes = sum_known(perf->heap_max_bytes, max);
 		else if (qty_known(max) && (!qty_known(perf->heap_max_bytes) || max.bytes > perf->heap_max_bytes.bytes))
 			perf->heap_max_bytes = max;
-		for (unsigned j = 0; j < SPACES; j++)
+		for (unsigned j = 0; j < SPACES; j++) {
 			perf->heap_used_bytes = sum_known(perf->heap_used_bytes, counters->used[i][j]);
+			if (!counters->eden[i][j])
+				perf->heap_kept_bytes = sum_known(perf->heap_kept_bytes, counters->used[i][j]);
+		}
 	}
-	for (unsigned i = 0; i < 4; i++)
+	sum_old(counters, perf);
+	for (unsigned i = 0; i < COLLECTORS; i++)
 		if (counters->invocations[i].known &&
 		    !__builtin_add_overflow(perf->gc_count.n, counters->invocations[i].n, &perf->gc_count.n))
 			perf->gc_count.known = true;

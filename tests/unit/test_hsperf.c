@@ -150,6 +150,33 @@ static void real_listings(void **state)
 	}
 }
 
+/* Eden is filled as the program allocates: only what is not in it tells of the last collection. */
+static void what_the_last_collection_left(void **state)
+{
+	static const struct {
+		const char *path;
+		uint64_t kept, old, old_max; /* old 0: this collector has no old generation of its own */
+		bool full;
+	} cases[] = {
+		{ DIR "jdk17-serial/hsperf.txt", 47646696, 47646696, 178978816, true },
+		{ DIR "jdk17-g1/hsperf.txt", 105922832, 105828352, M(256) + 8, false },
+		{ DIR "jdk17-zgc/hsperf.txt", 106954752, 0, 0, false },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct jvm_perf perf;
+		struct err err = { 0 };
+		struct str listing = tight_read(cases[i].path);
+		assert_int_equal(hsperf_parse(listing, &perf, &err), 0);
+		assert_int_equal(perf.heap_kept_bytes.bytes, cases[i].kept);
+		assert_true(perf.heap_kept_bytes.bytes <= perf.heap_used_bytes.bytes);
+		assert_int_equal(qty_or(perf.old_used_bytes, 0), cases[i].old);
+		assert_int_equal(qty_or(perf.old_max_bytes, 0), cases[i].old_max);
+		assert_int_equal(perf.full_was_last, cases[i].full);
+		tight_free(listing);
+	}
+}
+
 /* --- hostile files ----------------------------------------------------------------------------------- */
 
 static void both_byte_orders(void **state)
@@ -360,11 +387,17 @@ static void full_output(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(real_files),         cmocka_unit_test(real_listings),
-		cmocka_unit_test(both_byte_orders),   cmocka_unit_test(secrets_do_not_pass),
-		cmocka_unit_test(strings_are_quoted), cmocka_unit_test(cut_options),
-		cmocka_unit_test(wrong_fields),       cmocka_unit_test(lost_counters_are_said),
-		cmocka_unit_test(prefixes),           cmocka_unit_test(wrong_listings),
+		cmocka_unit_test(real_files),
+		cmocka_unit_test(real_listings),
+		cmocka_unit_test(what_the_last_collection_left),
+		cmocka_unit_test(both_byte_orders),
+		cmocka_unit_test(secrets_do_not_pass),
+		cmocka_unit_test(strings_are_quoted),
+		cmocka_unit_test(cut_options),
+		cmocka_unit_test(wrong_fields),
+		cmocka_unit_test(lost_counters_are_said),
+		cmocka_unit_test(prefixes),
+		cmocka_unit_test(wrong_listings),
 		cmocka_unit_test(full_output),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
