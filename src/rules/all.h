@@ -9,8 +9,8 @@ rule_fn rule_freeboard_low;            /* limit.c */
 rule_fn rule_demand_over_limit;        /* limit.c */
 rule_fn rule_limit_below_process_size; /* limit.c */
 rule_fn rule_limit_above_process_size; /* headroom.c */
-rule_fn rule_heap_sized_from_host;     /* jvm.c */
-rule_fn rule_heap_pressure;            /* jvm.c */
+rule_fn rule_heap_sized_from_host;     /* heap.c */
+rule_fn rule_heap_pressure;            /* heapfull.c */
 rule_fn rule_metaspace_near_limit;     /* jvm.c */
 rule_fn rule_direct_near_limit;        /* jvm.c */
 rule_fn rule_rocksdb_over_budget;      /* rocksdb.c */
@@ -18,7 +18,7 @@ rule_fn rule_rocksdb_unbounded;        /* unbounded.c */
 rule_fn rule_rocksdb_pinned;           /* pinned.c */
 rule_fn rule_write_buffer_thrash;      /* writebuffer.c */
 rule_fn rule_managed_idle;             /* managed.c */
-rule_fn rule_allocator_retention;      /* native.c */
+rule_fn rule_allocator_retention;      /* retained.c */
 rule_fn rule_native_unexplained;       /* native.c */
 rule_fn rule_known_leak;               /* leak.c */
 rule_fn rule_other_process;            /* kernel.c */
