@@ -19,6 +19,7 @@
 #include "jvm/vmversion.h"
 #include "kernel/cgpath.h"
 #include "kernel/cgread.h"
+#include "kernel/host.h"
 #include "kernel/memfd.h"
 #include "kernel/pagemap.h"
 #include "kernel/smaps.h"
@@ -81,6 +82,24 @@ static void build_facts(const struct evidence *e, struct snapshot *s)
 	s->cgroup.kind = (enum cgroup_kind)evidence_fact_u64(e, "cgroup_kind", CGROUP_UNREAD);
 	if (s->cgroup.kind >= CGROUP_KIND_COUNT)
 		s->cgroup.kind = CGROUP_UNREAD;
+}
+
+static void build_host(const struct evidence *e, struct snapshot *s)
+{
+	struct str text;
+	struct err err = { 0 };
+	struct host_memory memory;
+	if (text_of(e, s, "host/meminfo", &text)) {
+		if (host_meminfo_parse(text, &memory, &err) < 0) {
+			gap_put(s, "host/meminfo", &err);
+		} else {
+			s->host_memory_bytes = memory.total_bytes;
+			s->host_available_bytes = memory.available_bytes;
+			s->host_swap_free_bytes = memory.swap_free_bytes;
+		}
+	}
+	if (text_of(e, s, "host/thp", &text) && host_thp_parse(text, &s->thp, &err) < 0)
+		gap_put(s, "host/thp", &err);
 }
 
 static void build_process(const struct evidence *e, struct snapshot *s)
@@ -340,6 +359,7 @@ static struct snapshot *build_base(const struct evidence *evidence, struct buf *
 	if (!s)
 		return NULL;
 	build_facts(evidence, s);
+	build_host(evidence, s);
 	build_process(evidence, s);
 	build_jvm(evidence, s);
 	(void)build_mapped_names(&s->vmas, mapped);

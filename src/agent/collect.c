@@ -373,6 +373,7 @@ static int read_target(struct collecting *c, struct err *err)
 	if (rc < 0)
 		return rc;
 	collect_environ(c);
+	collect_host(c);
 	if (c->is_jvm || c->denied[0])
 		collect_jvm(c);
 	collect_engine(c);

@@ -20,6 +20,7 @@ struct collecting {
 	char denied[200]; /* why the kernel does not let us look into it; "" where it does */
 };
 
+void collect_host(struct collecting *c);
 void collect_cgroup(struct collecting *c);
 void collect_smaps(struct collecting *c);
 void collect_jvm(struct collecting *c);

@@ -68,6 +68,20 @@ static struct qty limit_qty(struct limit limit)
 	return limit.kind == LIMIT_SET ? qty_measured(limit.bytes) : (struct qty){ 0 };
 }
 
+/*
+ * min(swap.max - swap.current, SwapFree of the host). Where SwapFree was not read, swap.max alone is an upper bound,
+ * and without a swap.max nothing is known.
+ */
+static struct qty swap_room(const struct cgroup_memory *cg, struct qty host_free)
+{
+	struct qty room = { 0 };
+	if (cg->swap_max.kind == LIMIT_NONE)
+		return host_free;
+	if (cg->swap_max.kind == LIMIT_SET)
+		room = qty_sub(qty_measured(cg->swap_max.bytes), cg->swap_current_bytes);
+	return qty_known(host_free) ? qty_min(room, host_free) : room;
+}
+
 void floor_figures(const struct snapshot *snapshot, const struct vma_split *split, struct ledger *ledger)
 {
 	const struct cgroup_memory *cg = &snapshot->cgroup;
@@ -92,7 +106,5 @@ void floor_figures(const struct snapshot *snapshot, const struct vma_split *spli
 		ledger->freeboard_level = FREEBOARD_POD;
 	}
 	ledger->throttle_room_bytes = signed_difference(limit_qty(cg->high), cg->current_bytes);
-	/* swap.max alone is an upper bound: what the host has left is not known here. */
-	if (cg->swap_max.kind == LIMIT_SET && qty_known(cg->swap_current_bytes))
-		ledger->swap_room_bytes = qty_sub(qty_measured(cg->swap_max.bytes), cg->swap_current_bytes);
+	ledger->swap_room_bytes = swap_room(cg, snapshot->host_swap_free_bytes);
 }

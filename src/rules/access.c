@@ -24,10 +24,14 @@ static const struct cost costs[] = {
 	{ "jvm/attach", "exact java-heap and code-cache ranges, gc, jvm-other", SEVERITY_NOTICE },
 	{ "jvm/heap_info", "exact java-heap range", SEVERITY_NOTICE },
 	{ "jvm/nmt", "gc, jvm-other, managed-unsafe: they stand in native-other", SEVERITY_INFO },
+	{ "http/flink_jobmanager_config", "settings that only the JobManager tells", SEVERITY_INFO },
 	{ "http/", "direct-buffers and rocksdb lines: they stand in native-other", SEVERITY_NOTICE },
 	{ "conf/flink", "where settings were read; budgets come from the command line", SEVERITY_INFO },
 	{ "proc/pagemap", "mappings that hold several owners are split by size", SEVERITY_INFO },
 	{ "jvm/hsperf", "threads and JVM options from the environment", SEVERITY_INFO },
+	{ "host/meminfo", "the host's memory and free swap", SEVERITY_INFO },
+	{ "host/thp", "the mode of transparent huge pages", SEVERITY_INFO },
+	{ "proc/tmpfs", "which tmpfs mounts hold the files in memory", SEVERITY_INFO },
 	{ "", "what it would have told", SEVERITY_INFO },
 };
 

@@ -258,10 +258,35 @@ static void throttle_and_swap_room(void **state)
 	assert_int_equal(l->throttle_room_bytes.bytes, -MIB);
 	assert_int_equal(l->swap_room_bytes.bytes, 70 * MIB);
 	free(l);
-	s->cgroup.swap_max.kind = LIMIT_NONE; /* then the host decides, and is not known here */
-	l = snap_ledger(s);
-	assert_false(qty_known(l->swap_room_bytes));
-	free(l);
+	static const struct {
+		struct limit max;
+		struct qty current, host_free, room;
+	} cases[] = {
+		/* No swap.max: the host decides, if it is known. */
+		{ { 0, LIMIT_NONE }, { 30 * MIB, QTY_MEASURED }, { 0 }, { 0 } },
+		{ { 0, LIMIT_NONE }, { 30 * MIB, QTY_MEASURED }, { 5, QTY_MEASURED }, { 5, QTY_MEASURED } },
+		{ { 100 * MIB, LIMIT_SET }, { 30 * MIB, QTY_MEASURED }, { 0, QTY_MEASURED }, { 0, QTY_MEASURED } },
+		{ { 100 * MIB, LIMIT_SET },
+		  { 30 * MIB, QTY_MEASURED },
+		  { 71 * MIB, QTY_MEASURED },
+		  { 70 * MIB, QTY_DERIVED } },
+		{ { 100 * MIB, LIMIT_SET },
+		  { 130 * MIB, QTY_MEASURED },
+		  { 71 * MIB, QTY_MEASURED },
+		  { 0, QTY_DERIVED } },
+		{ { 100 * MIB, LIMIT_SET }, { 0 }, { 71 * MIB, QTY_MEASURED }, { 0 } },
+		{ { 0, LIMIT_UNREAD }, { 0 }, { 71 * MIB, QTY_MEASURED }, { 0 } },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		s->cgroup.swap_max = cases[i].max;
+		s->cgroup.swap_current_bytes = cases[i].current;
+		s->host_swap_free_bytes = cases[i].host_free;
+		l = snap_ledger(s);
+		if (qty_known(l->swap_room_bytes) != qty_known(cases[i].room) ||
+		    l->swap_room_bytes.bytes != cases[i].room.bytes)
+			fail_msg("case %zu", i);
+		free(l);
+	}
 	snap_free(s);
 }
 
