@@ -9,10 +9,6 @@
 #include "rules/room.h"
 #include "rules/text.h"
 
-static const char request_effect[] =
-	"memory.high is then the limit, or not set (the kubelet's MemoryQoS writes request + factor x (limit - request)); "
-	"where no kubelet writes it, write memory.high yourself";
-
 static const char *percent(char dest[THRESHOLD_TEXT_CAP], uint64_t bp)
 {
 	return thresholds_format(dest, THRESHOLD_SHARE, bp);
@@ -123,7 +119,7 @@ enum rule_answer rule_memory_high_throttling(const struct rule_input *input, str
 		return RULE_FIRED; /* nothing to change */
 	if (held)
 		finding->excess_bytes = ledger->floor_bytes.bytes - most;
-	room_raise_request(input, finding, request_effect);
+	room_lift_high(input, finding);
 	finding_validate(
 		finding,
 		"steady: high of memory.events stands still between two reports under full load, and some avg60 of memory.pressure is near 0");
@@ -213,7 +209,7 @@ static void change_for(const struct rule_input *input, struct finding *finding)
 	uint64_t critical, room, held;
 	switch (company_of(input)) {
 	case WITH_HIGH:
-		room_raise_request(input, finding, request_effect);
+		room_lift_high(input, finding);
 		break;
 	case WITH_FULL:
 		(void)judged_freeboard(input, &limit);

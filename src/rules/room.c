@@ -120,6 +120,13 @@ void room_raise_request(const struct rule_input *input, struct finding *finding,
 	}
 }
 
+void room_lift_high(const struct rule_input *input, struct finding *finding)
+{
+	room_raise_request(
+		input, finding,
+		"memory.high, by the kubelet's MemoryQoS request + factor x (limit - request), is then the limit or not set; where no kubelet writes it, write max to memory.high (systemd: MemoryHigh=infinity)");
+}
+
 void room_end_swap(const struct rule_input *input, struct finding *finding, uint64_t swapped)
 {
 	const struct ledger *ledger = input->ledger;

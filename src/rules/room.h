@@ -33,6 +33,9 @@ void room_raise_limit(const struct rule_input *input, const struct judged_limit 
 /* Memory that the node keeps for the container: its request raised to its limit, and what that does. */
 void room_raise_request(const struct rule_input *input, struct finding *finding, const char *effect);
 
+/* A memory.high that does not throttle: by the request, which the kubelet derives it from, or by hand. */
+void room_lift_high(const struct rule_input *input, struct finding *finding);
+
 /* No swap for the container, or, where what is swapped would not fit, the room for it. */
 void room_end_swap(const struct rule_input *input, struct finding *finding, uint64_t swapped);
 

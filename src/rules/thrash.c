@@ -108,9 +108,7 @@ static enum rule_answer report(const struct rule_input *input, const struct line
 	finding->excess_bytes = line->room < 0 ? needed : needed - (uint64_t)line->room;
 	write_texts(input, line, mapped, finding);
 	if (line->is_high)
-		room_raise_request(
-			input, finding,
-			"memory.high is then the limit, or not set; where no kubelet writes it, write memory.high yourself");
+		room_lift_high(input, finding);
 	else
 		room_raise_limit(input, &line->limit, finding,
 				 room_sum(input->ledger->floor_bytes.bytes, room_sum(needed, needed / 4)));

@@ -233,7 +233,7 @@ static void stall_names_its_company(void **state)
 	assert_int_equal(ask(stall_rule, &sc), RULE_FIRED);
 	judge_whole(&sc.f);
 	assert_int_equal(sc.f.turns[0].knob, KNOB_MEMORY_HIGH);
-	holds(sc.f.change, "memory.high is then the limit");
+	holds(sc.f.change, "is then the limit or not set; where no kubelet writes it, write max to memory.high");
 	holds(sc.f.competing_causes[0], "1000 MiB against 1000 MiB, and high of memory.events is 1");
 	holds(sc.f.competing_causes[3], "workingset_refault_file 7, dirty or in writeback 300.0 MiB");
 	assert_int_equal(sc.f.n_causes, 5);
