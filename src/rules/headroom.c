@@ -43,7 +43,8 @@ static bool roof_of(const struct rule_input *input, struct judged_limit *ret_roo
 /* Floor of the whole container: without its cgroup it is that of one process, and proves no room. */
 static bool floor_is_whole(const struct rule_input *input)
 {
-	return qty_known(input->ledger->floor_bytes) && input->ledger->freeboard_level != FREEBOARD_PROCESSES;
+	return qty_known(input->ledger->floor_bytes) && qty_known(input->snapshot->cgroup.stat.anon_bytes) &&
+	       input->ledger->freeboard_level != FREEBOARD_PROCESSES;
 }
 
 /* The least limit that Flink's plan, expected demand and freeboard-low all agree to. */

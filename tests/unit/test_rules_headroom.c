@@ -244,6 +244,12 @@ static void the_pods_limit_is_the_roof(void **state)
 	sc.s->pod_limit = limit_set(4000 * (uint64_t)MIB);
 	assert_int_equal(ask(&sc), RULE_FIRED);
 	assert_int_equal(sc.f.severity, SEVERITY_NOTICE);
+	snap_no_cgroup(sc.s); /* then the pod's room, too, is above one process's floor */
+	sc.s->pod_limit = limit_set(3000 * (uint64_t)MIB);
+	sc.l->freeboard_level = FREEBOARD_POD;
+	assert_int_equal(ask(&sc), RULE_FIRED);
+	asks_for_nothing(&sc.f);
+	judge_missing(&sc.f, "floor of the container");
 	done(&sc);
 }
 
