@@ -36,6 +36,8 @@ static void departures(struct paint *p, const struct options *options, const cha
 		(void)buf_printf(&text, "%s silenced until %s, because: %s", text.len ? ";" : "",
 				 date_format(until, silence->until.ms), silence->reason);
 	}
+	if (buf_failed(&text))
+		p->out->state = text.state;
 	if (text.len == 0)
 		return;
 	char line[FINDING_TEXT_CAP];

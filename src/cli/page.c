@@ -78,6 +78,14 @@ static void plain(struct str text, struct buf *out)
 	}
 }
 
+/* The same of a whole block; a failure is the page's. */
+static void plain_block(struct paint *p, struct str text, struct buf *out)
+{
+	plain(text, out);
+	if (buf_failed(out))
+		p->out->state = out->state;
+}
+
 /* The next line of at most `width` characters off `*rest`: whole words, a word longer than that cut. */
 static struct str take_line(struct str *rest, unsigned width)
 {
@@ -247,7 +255,7 @@ static void print_table(struct paint *p, struct str lines)
 static void print_text(struct paint *p, struct str text)
 {
 	auto_buf struct buf shown = { .cap = BLOCK_CAP };
-	plain(text, &shown);
+	plain_block(p, text, &shown);
 	struct str lead = text;
 	size_t len = 0;
 	if (str_take(&lead, STR("**")))
@@ -262,6 +270,8 @@ static void print_text(struct paint *p, struct str text)
 	p->out = &plain_lines;
 	wrap(p, buf_str(&shown), 0);
 	p->out = out;
+	if (buf_failed(&plain_lines))
+		out->state = plain_lines.state;
 	paint_tone(p, TONE_BOLD);
 	(void)buf_add(out, (struct str){ buf_str(&plain_lines).ptr, len < plain_lines.len ? len : plain_lines.len });
 	paint_tone(p, TONE_PLAIN);
@@ -271,13 +281,15 @@ static void print_text(struct paint *p, struct str text)
 static void end_block(struct paint *p, struct block *block)
 {
 	struct str text = buf_str(&block->text);
+	if (buf_failed(&block->text))
+		p->out->state = block->text.state;
 	if (block->kind == BLOCK_TEXT)
 		print_text(p, text);
 	else if (block->kind == BLOCK_TABLE)
 		print_table(p, text);
 	else if (block->kind == BLOCK_ITEM) {
 		auto_buf struct buf shown = { .cap = BLOCK_CAP };
-		plain(text, &shown);
+		plain_block(p, text, &shown);
 		wrap(p, buf_str(&shown), block->indent);
 	}
 	block->any_printed |= block->kind != BLOCK_NONE;
@@ -316,7 +328,7 @@ static bool print_heading(struct paint *p, struct block *block, struct str line)
 	while (str_take(&line, STR("#")))
 		;
 	auto_buf struct buf shown = { .cap = BLOCK_CAP };
-	plain(str_trim(line), &shown);
+	plain_block(p, str_trim(line), &shown);
 	paint_tone(p, TONE_BOLD);
 	wrap(p, buf_str(&shown), 0);
 	paint_tone(p, TONE_PLAIN);
@@ -374,7 +386,5 @@ void page_render(struct paint *p, struct str markdown)
 		}
 	}
 	end_block(p, &block);
-	if (buf_failed(&block.text))
-		p->out->state = block.text.state;
 	buf_done(&block.text);
 }
