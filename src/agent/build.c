@@ -25,6 +25,7 @@
 #include "kernel/smaps.h"
 #include "kernel/stat.h"
 #include "kernel/status.h"
+#include "kernel/tmpfs.h"
 
 static void gap_put(struct snapshot *s, const char *what, const struct err *err)
 {
@@ -100,6 +101,8 @@ static void build_host(const struct evidence *e, struct snapshot *s)
 	}
 	if (text_of(e, s, "host/thp", &text) && host_thp_parse(text, &s->thp, &err) < 0)
 		gap_put(s, "host/thp", &err);
+	if (text_of(e, s, "proc/tmpfs", &text) && tmpfs_parse(text, s->tmpfs, &s->n_tmpfs, &err) < 0)
+		gap_put(s, "proc/tmpfs", &err);
 }
 
 static void build_process(const struct evidence *e, struct snapshot *s)

@@ -382,6 +382,7 @@ static int read_target(struct collecting *c, struct err *err)
 		return rc;
 	/* Last and side by side: the charge and the composition should be of one moment. */
 	collect_cgroup(c);
+	collect_tmpfs(c);
 	collect_smaps(c);
 	rc = check_given(c, "--cgroup", c->options->cgroup_directory, "cgroup", err);
 	if (rc < 0)

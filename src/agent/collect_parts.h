@@ -21,6 +21,7 @@ struct collecting {
 };
 
 void collect_host(struct collecting *c);
+void collect_tmpfs(struct collecting *c);
 void collect_cgroup(struct collecting *c);
 void collect_smaps(struct collecting *c);
 void collect_jvm(struct collecting *c);

@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "kernel/keys.h"
+#include "kernel/mountline.h"
 
 /* Copy all of it or fail: a cut path is another path. */
 static bool copy_path(char dest[CGPATH_CAP], struct str path)
@@ -102,67 +103,14 @@ bool cgpath_container_id(const char *path, char ret_id[CGPATH_ID_CAP])
 	return false;
 }
 
-/* mountinfo writes blanks, tabs, newlines and backslashes of paths as \ooo. */
-static bool unescape(char dest[CGPATH_CAP], struct str text)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < text.len; i++) {
-		if (n + 1 >= CGPATH_CAP)
-			return false;
-		unsigned value = (unsigned char)text.ptr[i];
-		if (value == '\\') {
-			if (text.len - i < 4)
-				return false;
-			value = 0;
-			for (size_t k = 1; k <= 3; k++) {
-				char c = text.ptr[i + k];
-				if (c < '0' || c > '7')
-					return false;
-				value = value * 8 + (unsigned)(c - '0');
-			}
-			if (value == 0 || value > 0xff)
-				return false;
-			i += 3;
-		}
-		dest[n++] = (char)(unsigned char)value;
-	}
-	dest[n] = '\0';
-	return true;
-}
-
-struct mount_line {
-	struct str root, point, type, super_options;
-};
-
-/* "36 35 98:0 /root /point options [optional...] - type source super". */
-static bool split_mount(struct str line, struct mount_line *ret)
-{
-	struct str word;
-	for (unsigned number = 1; number <= 6; number++) {
-		if (!str_split(&line, ' ', &word))
-			return false;
-		if (number == 4)
-			ret->root = word;
-		if (number == 5)
-			ret->point = word;
-	}
-	do
-		if (!str_split(&line, ' ', &word))
-			return false;
-	while (!str_eq(word, STR("-")));
-	if (!str_split(&line, ' ', &ret->type) || !str_split(&line, ' ', &word))
-		return false;
-	ret->super_options = line;
-	return true;
-}
-
 static bool add_mount(struct cgpath_mount *mounts, size_t *n, const struct mount_line *line)
 {
 	/* A ninth cgroup2 mount adds nothing that the first eight do not show. */
 	if (*n == CGPATH_MOUNTS_MAX)
 		return true;
 	struct cgpath_mount *mount = &mounts[*n];
-	if (!unescape(mount->root, line->root) || !unescape(mount->point, line->point) || mount->root[0] != '/' ||
+	if (!mountline_unescape(mount->root, sizeof mount->root, line->root) ||
+	    !mountline_unescape(mount->point, sizeof mount->point, line->point) || mount->root[0] != '/' ||
 	    mount->point[0] != '/')
 		return false;
 	++*n;
@@ -178,7 +126,7 @@ int cgpath_mounts_parse(struct str text, struct cgpath_mounts *ret, struct err *
 	struct str rest;
 	for (unsigned number = 1; str_line(&text, &rest); number++) {
 		struct mount_line line;
-		if (!split_mount(rest, &line))
+		if (!mountline_split(rest, &line))
 			return err_set(err, ERR_MALFORMED, "line %u: not a mount", number);
 		bool ok = true;
 		if (str_eq(line.type, STR("cgroup2")))

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sides of the books that memory.stat counts by itself: shmem, file, kernel, sock, hugetlb. */
+#include <stdio.h>
+
+#include "base/esc.h"
+#include "base/str.h"
+#include "base/units.h"
 #include "ledger/parts.h"
 
 static const char from_stat[] = "memory.stat";
@@ -35,6 +40,26 @@ struct qty kernel_charged(const struct cgroup_stat *stat)
 	return qty_known(sum) ? qty_of(sum.bytes, QTY_DERIVED) : sum;
 }
 
+enum { TOLD_MOUNTS = 2, TOLD_MOUNT_BYTES = 1 << 20, TOLD_MOUNT_CAP = 36 + 1 };
+
+/* The largest mounts by name. What is in a mount need not be charged here: the line's bytes are not theirs. */
+static void note_mounts(const struct snapshot *snapshot, struct ledger_line *line)
+{
+	char text[LEDGER_NOTE_CAP] = "", path[TOLD_MOUNT_CAP], size[UNITS_TEXT_CAP];
+	size_t len = 0;
+	for (size_t i = 0; i < snapshot->n_tmpfs && i < TOLD_MOUNTS; i++) {
+		const struct tmpfs_mount *mount = &snapshot->tmpfs[i];
+		if (!qty_known(mount->used_bytes) || mount->used_bytes.bytes < TOLD_MOUNT_BYTES)
+			break;
+		int n = snprintf(text + len, sizeof text - len, "%s%s %s", i ? ", " : "",
+				 esc_copy(path, sizeof path, str_of(mount->path)),
+				 units_format(size, mount->used_bytes.bytes));
+		len += n > 0 ? (size_t)n : 0;
+	}
+	if (len)
+		line_note(line, "in the mounts, whoever was charged: %s", text);
+}
+
 static void shmem_lines(const struct snapshot *snapshot, const struct vma_split *split, struct ledger *ledger)
 {
 	struct qty counter = snapshot->cgroup.stat.shmem_bytes;
@@ -62,6 +87,7 @@ static void shmem_lines(const struct snapshot *snapshot, const struct vma_split 
 				 "memory.stat shmem, less the above");
 		if (!snapshot->vmas_read)
 			line_note(line, "shared mappings are inside: smaps unread");
+		note_mounts(snapshot, line);
 	} else {
 		struct ledger_line *line = line_put(ledger, OWNER_TMPFS, (struct qty){ 0 }, from_stat);
 		line_note(line, "needs the container's cgroup");

@@ -153,6 +153,11 @@ int file_open_under(int rootfd, const char *path, const struct file_expect *expe
 	return open_regular(rootfd, path, RESOLVE_UNDER, expect, ret_fd, err);
 }
 
+int path_open_under(int rootfd, const char *path, int *ret_path_fd, struct err *err)
+{
+	return resolve_open(rootfd, path, RESOLVE_UNDER, ret_path_fd, err);
+}
+
 int file_read_under(int rootfd, const char *path, size_t cap, const struct file_expect *expect, struct buf *buf,
 		    struct err *err)
 {

@@ -46,6 +46,10 @@ int file_read_under(int rootfd, const char *path, size_t cap, const struct file_
 int file_open_under(int rootfd, const char *path, const struct file_expect *expect, int *ret_fd, struct err *err)
 	__attribute__((warn_unused_result));
 
+/* Any type of file, resolved as above and not opened (O_PATH): for fstat(2) and fstatfs(2) alone. */
+int path_open_under(int rootfd, const char *path, int *ret_path_fd, struct err *err)
+	__attribute__((warn_unused_result));
+
 /* An absolute path, an absolute link and any step above rootfd are errors. */
 int file_read_beneath(int rootfd, const char *path, size_t cap, struct buf *buf, struct err *err)
 	__attribute__((warn_unused_result));

@@ -91,6 +91,37 @@ static void zgc_heap_file(void **state)
 	snap_free(s);
 }
 
+static void mounts_are_named(void **state)
+{
+	(void)state;
+	struct snapshot *s = snap_new(&snap_plain);
+	struct ledger *l = snap_ledger(s);
+	struct qty bytes = l->lines[OWNER_TMPFS].bytes;
+	assert_null(strstr(l->lines[OWNER_TMPFS].note, "mounts"));
+	free(l);
+	const struct tmpfs_mount mounts[] = {
+		{ .path = "/dev/shm", .used_bytes = qty_measured(UINT64_MAX) },
+		{ .path = "/mnt/0123456789012345678901234567890123456789", .used_bytes = qty_measured(1536 * 1024) },
+		{ .path = "/third", .used_bytes = qty_measured(1 << 20) },
+	};
+	memcpy(s->tmpfs, mounts, sizeof mounts);
+	s->n_tmpfs = 3;
+	s->vmas_read = false;
+	l = snap_ledger(s);
+	assert_string_equal(
+		l->lines[OWNER_TMPFS].note,
+		"shared mappings are inside: smaps unread; in the mounts, whoever was charged: /dev/shm 16.00 EiB, /mnt/0123456789012345678901234567890 1.5 MiB");
+	free(l);
+	s->vmas_read = true;
+	s->tmpfs[0].used_bytes = qty_measured((1 << 20) - 1);
+	s->n_tmpfs = 1;
+	l = snap_ledger(s);
+	assert_string_equal(l->lines[OWNER_TMPFS].note, "");
+	assert_int_equal(l->lines[OWNER_TMPFS].bytes.bytes, bytes.bytes);
+	free(l);
+	snap_free(s);
+}
+
 static void hugetlb(void **state)
 {
 	(void)state;
@@ -223,6 +254,7 @@ int main(void)
 		cmocka_unit_test(a_kernel_key_alone_is_kernel_other),
 		cmocka_unit_test(secondary_page_tables_count),
 		cmocka_unit_test(zgc_heap_file),
+		cmocka_unit_test(mounts_are_named),
 		cmocka_unit_test(hugetlb),
 		cmocka_unit_test(mapped_files),
 		cmocka_unit_test(a_little_more_mapped_is_no_note),
