@@ -38,27 +38,31 @@ const struct silence *catalogue_silence(const struct ruleconf *conf, const char 
 	return NULL;
 }
 
+static void level_line(struct paint *p, const struct threshold_info *info, const char *name, uint64_t raise,
+		       uint64_t clear, const char *of)
+{
+	char level[THRESHOLD_TEXT_CAP], raised[48];
+	(void)snprintf(raised, sizeof raised, "%s %s", side_of(info), thresholds_format(level, info->kind, raise));
+	(void)buf_printf(p->out, "%-*s%-*s%-*s", AT_RAISED - AT_NAME, name, AT_CLEARED - AT_RAISED, raised,
+			 of[0] ? AT_OF - AT_CLEARED : 0, thresholds_format(level, info->kind, clear));
+	paint_wrapped(p, AT_OF, AT_OF, of);
+}
+
+/* What is in force, and below it what would be without the configuration. */
 static void level(struct paint *p, const struct ruleconf *conf, enum threshold threshold)
 {
 	const struct threshold_info *info = &threshold_table[threshold];
 	bool changed = catalogue_changed(conf, threshold);
-	char raise[THRESHOLD_TEXT_CAP], clear[THRESHOLD_TEXT_CAP], raised[48], of[192];
-	(void)snprintf(raised, sizeof raised, "%s %s", side_of(info),
-		       thresholds_format(raise, info->kind, conf->thresholds.raise[threshold]));
-	(void)snprintf(of, sizeof of, "%s", info->of ? info->of : "");
-	if (changed) {
-		paint_tone(p, TONE_YELLOW);
-		char was_raise[THRESHOLD_TEXT_CAP], was_clear[THRESHOLD_TEXT_CAP];
-		(void)snprintf(of, sizeof of, "%s%s(default: %s, %s)", info->of ? info->of : "", info->of ? " " : "",
-			       thresholds_format(was_raise, info->kind, info->raise),
-			       thresholds_format(was_clear, info->kind, info->clear));
-	}
-	(void)buf_printf(p->out, "  %c %-*s%-*s%-*s", changed ? '*' : ' ', AT_RAISED - AT_NAME, info->name,
-			 AT_CLEARED - AT_RAISED, raised, of[0] ? AT_OF - AT_CLEARED : 0,
-			 thresholds_format(clear, info->kind, conf->thresholds.clear[threshold]));
-	paint_wrapped(p, AT_OF, AT_OF, of);
 	if (changed)
-		paint_tone(p, TONE_PLAIN);
+		paint_tone(p, TONE_YELLOW);
+	(void)buf_puts(p->out, changed ? "  * " : "    ");
+	level_line(p, info, info->name, conf->thresholds.raise[threshold], conf->thresholds.clear[threshold],
+		   info->of ? info->of : "");
+	if (!changed)
+		return;
+	(void)buf_puts(p->out, "    ");
+	level_line(p, info, "  (default)", info->raise, info->clear, "");
+	paint_tone(p, TONE_PLAIN);
 }
 
 static void rule_lines(struct paint *p, const struct ruleconf *conf, const struct rule *rule)

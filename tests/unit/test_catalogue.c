@@ -70,8 +70,10 @@ static void for_people(void **state)
 	conf = conf_of(changed);
 	for (unsigned columns = PAINT_COLUMNS_MIN; columns <= PAINT_COLUMNS_MAX; columns += 20) {
 		auto_buf struct buf out = table_of(&conf, "my.yaml", columns);
-		has(&out, "\n  * warning-max     below 2.00 GiB   2.40 GiB    (default: 1.00 GiB, 1.20 GiB)\n");
-		has(&out, "\n  * warning         below 15 %       18 %        of the limit");
+		has(&out, "\n  * warning-max     below 2.00 GiB   2.40 GiB\n"
+			  "      (default)     below 1.00 GiB   1.20 GiB\n");
+		has(&out, "\n  * warning         below 15 %       18 %        of the limit\n"
+			  "      (default)     below 10 %       12 %\n");
 		has(&out, "\n    critical        below 3 %        4 %         of the limit\n");
 		has(&out, "\n  * critical        above 10 %       7.5 %       of the time, all threads");
 		has(&out, "\n  * silenced until 1970-03-01: known, \\x1b[2J see");
