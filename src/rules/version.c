@@ -15,6 +15,7 @@ static void map_confluent(struct version *version)
 	if (major < 5 || major > 8)
 		return; /* a Kafka version with Confluent's suffix */
 	version->own_patches = true;
+	version->snapshot = false; /* of theirs: of ours it says nothing more */
 	version->parts[0] = major == 8 ? 4 : major == 7 ? 3 : 2;
 	version->parts[1] = major == 6 ? minor + 6 : minor;
 	version->parts[2] = version->parts[3] = 0;
