@@ -297,6 +297,8 @@ static void clocks(void **state)
 	assert_non_null(strstr(err.message, "is longer than a year"));
 	assert_true(confyaml_parse(text, 0, &conf, &err) < 0);
 	assert_non_null(strstr(err.message, "set a date up to 1971-01-02"));
+	assert_true(confyaml_parse(text, DATE_DAY_MS - 1, &conf, &err) < 0); /* a day, whatever the hour */
+	assert_non_null(strstr(err.message, "set a date up to 1971-01-02,"));
 }
 
 /* No name of a threshold may read as another's level of clearing. */
