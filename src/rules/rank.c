@@ -17,10 +17,10 @@ const char *const change_when_names[CHANGE_WHEN_COUNT] = { "now", "later", "with
  * Cause and effect, nearest cause first. What a container does when it is full (SYMPTOMS) can be the effect of
  * whatever fills it; why it is full is in the other rows.
  */
-#define SYMPTOMS "oom-kill", "reclaim-thrash", "pressure-stall", "swap-in-use"
+#define SYMPTOMS "oom-kill", "memory-high-throttling", "reclaim-thrash", "pressure-stall", "swap-in-use"
 #define FULL     "freeboard-low", SYMPTOMS
 
-enum { EFFECTS_MAX = 9 };
+enum { EFFECTS_MAX = 10 };
 
 static const struct {
 	const char *cause;

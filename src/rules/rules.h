@@ -18,6 +18,8 @@ struct rule_input {
 	const struct ledger *ledger;
 	const struct thresholds *thresholds;
 	const struct silences *silences; /* or NULL */
+	const enum severity
+		*open; /* by rule, FINDINGS_MAX of them: what is open is judged by its clear levels; or NULL */
 };
 
 enum rule_answer { RULE_SILENT = 0, RULE_FIRED, RULE_INCONCLUSIVE };

@@ -26,16 +26,37 @@ static void leave_open(struct verdict *verdict, const struct finding *finding)
 	memcpy(open->missing, finding->missing, sizeof open->missing);
 }
 
+static enum rule_answer ask(const struct rule_input *input, const struct rule *rule, struct finding *finding)
+{
+	memset(finding, 0, sizeof *finding);
+	finding->rule = rule->name;
+	finding->owner = -1;
+	return rule->eval(input, finding);
+}
+
+/* What is open as `open` and would no longer be raised so: asked again by the levels that clear, but never graver than it is. */
+static enum rule_answer hold(const struct rule_input *input, const struct rule *rule, enum severity open,
+			     struct finding *finding)
+{
+	struct thresholds holding = thresholds_holding(input->thresholds);
+	struct rule_input held = *input;
+	held.thresholds = &holding;
+	enum rule_answer answer = ask(&held, rule, finding);
+	if (answer == RULE_FIRED && finding->severity > open)
+		finding->severity = open;
+	return answer;
+}
+
 void rules_run(const struct rule_input *input, struct verdict *ret_verdict)
 {
 	ret_verdict->n_findings = ret_verdict->n_inconclusive = ret_verdict->n_silenced = 0;
 	for (size_t i = 0; i < rule_count; i++) {
 		/* Written in place: a finding is 11 KiB. */
 		struct finding *finding = &ret_verdict->findings[ret_verdict->n_findings];
-		memset(finding, 0, sizeof *finding);
-		finding->rule = rule_table[i].name;
-		finding->owner = -1;
-		enum rule_answer answer = rule_table[i].eval(input, finding);
+		enum severity open = input->open ? input->open[i] : SEVERITY_NONE;
+		enum rule_answer answer = ask(input, &rule_table[i], finding);
+		if (open && answer != RULE_INCONCLUSIVE && (answer == RULE_SILENT || finding->severity < open))
+			answer = hold(input, &rule_table[i], open, finding);
 		const struct silence *silence = silence_find(input->silences, finding->rule, input->snapshot->taken);
 		if (answer == RULE_INCONCLUSIVE)
 			leave_open(ret_verdict, finding);
