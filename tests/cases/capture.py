@@ -227,7 +227,8 @@ class Case:
         cache_active=0, cache_inactive=0, dirty=0, writeback=0, slab_reclaimable=2 * MIB, slab_unreclaimable=3 * MIB // 2,
         page_tables=None, percpu=256 << 10, sockets=0, kernel_other=128 << 10, thp_unmapped=0, refault_file=0,
         refault_anon=0, events=None, events_local=None, pressure_some='0.00 0.00 0.00', pressure_full='0.00 0.00 0.00',
-        peak=None, cgroup=True, kernel='6.8.0-45-generic x86_64', host_cpus=8,
+        peak=None, cgroup=True, kernel='6.8.0-45-generic x86_64', host_cpus=8, host_memory=64 * GIB,
+        host_available=24 * GIB, thp='madvise', tmpfs_mounts=(),
         # what may be asked
         attach=True, nmt=False, hsperf=True, metrics=None, metrics_gap=None, conf=None, conf_name='config.yaml', state_dirs=None,
     )
@@ -420,7 +421,7 @@ class Case:
             if not word.startswith('-') or word in ('-classpath', '-cp'):
                 break
             options.append(word)
-        pairs.append(('java.rt.vmArgs', '"' + ' '.join(options) + '"'))
+        pairs += [('java.rt.vmArgs', '"' + ' '.join(options) + '"'), ('java.rt.vmArgs.whole', 1)]
         return ''.join(f'{key}={value}\n' for key, value in pairs)
 
     # --- the container ----------------------------------------------------------------------
@@ -489,6 +490,13 @@ class Case:
         entries.append(('proc/cgroup', f'0::/../cri-containerd-{digest}.scope\n'))
         entries.append(('proc/cmdline', ''.join(word + '\0' for word in self.cmdline)))
         entries.append(('proc/environ', self.environ))
+        entries.append(('host/meminfo', f'MemTotal:       {self.host_memory // 1024} kB\nMemFree:        2097152 kB\n'
+                        f'MemAvailable:   {self.host_available // 1024} kB\nSwapTotal:             0 kB\nSwapFree:              0 kB\n'))
+        entries.append(('host/thp', ' '.join(f'[{mode}]' if mode == self.thp else mode for mode in
+                                             ('always', 'madvise', 'never')) + '\n'))
+        if self.tmpfs_mounts:
+            entries.append(('proc/tmpfs', ''.join(f'used={used} size={size or "none"} {path}\n'
+                                                  for path, used, size in self.tmpfs_mounts)))
         if self.hsperf:
             entries.append(('jvm/hsperf', self.hsperf_text(memory)))
         else:

@@ -63,12 +63,12 @@ java(
 
 streams(
     'r08_three_times', 'A cache of 1 GiB that takes 3.5', version='3.4.0', rocksdb='8.0.0', xmx_option='-Xmx1g', xmx=GIB,
-    heap=800 * MIB, limit=6 * GIB, native=3500 * MIB, stores=[
+    heap=800 * MIB, limit=6 * GIB, native=3500 * MIB, nmt=True, stores=[
         Store('0_0', name, capacity=GIB, usage=1020 * MIB, pinned=170 * MIB, memtables=80 * MIB, cur_memtables=80 * MIB,
               readers=4 * MIB) for name in ('resources', 'index')],
     instances=[('0_0', 'resources'), ('0_0', 'index')], source='R08', line='samply/blaze PR 1014 (2023-05)', confidence='B',
     reported='a block cache of more than 1 GiB takes 3 to 4 times its size; helped: jemalloc',
-    constructed='a Streams application with one shared cache, so that the claim can be read; limit 6 GiB; ' + PLAIN,
+    constructed='a Streams application with one shared cache, so that the claim can be read; limit 6 GiB, NMT summary; ' + PLAIN,
     verdict='glibc holds 3.4 times of what RocksDB uses: jemalloc', rules='allocator-retention', expect='''
         root allocator-retention
         finding allocator-retention warning
@@ -108,7 +108,7 @@ streams(
 
 java(
     'r10_mapped_ssts', 'SST files that are mapped make 194 of 230 GB', main_class='com.example.store.Server',
-    jars='server.jar:rocksdbjni-5.18.4.jar', xmx_option='-Xmx16g', xmx=16 * GIB, heap=14 * GIB, limit=240 * GB,
+    jars='server.jar:rocksdbjni-5.18.4.jar', xmx_option='-Xmx16g', xmx=16 * GIB, heap=14 * GIB, limit=240 * GB, host_memory=256 * GIB,
     native=19 * GB, sst_files=194 * GB, cache_active=2 * GB, threads=150, page_tables=480 * MIB,
     libraries=[rocksdb_library('/tmp/librocksdbjni99.so')], source='R10', line='facebook/rocksdb issue 7050', confidence='B',
     reported='max_open_files 20000, worst case computed as 100 GB, resident 230 GB: 3200 mapped SST files are 194 GB of it',
@@ -183,7 +183,7 @@ taskmanager(
 
 taskmanager(
     'x01_tmpfs_state', 'Working directories on an emptyDir of medium Memory', '1.20.3', dict(process='2048m'), limit=3 * GIB,
-    conf={'state.backend.type': 'rocksdb'}, heap=420 * MIB, rocksdb=420 * MIB, libraries=[rocksdb_library()], tmpfs=900 * MIB,
+    conf={'state.backend.type': 'rocksdb'}, heap=420 * MIB, rocksdb=420 * MIB, libraries=[rocksdb_library()], tmpfs=900 * MIB, tmpfs_mounts=[('/opt/flink/state', 900 * MIB, None)],
     source='none', line='constructed', confidence='-', reported='nothing', constructed='limit 3 GiB, 900 MiB of SST files in memory; '
     + PLAIN, verdict='files in memory are charged and not reclaimed: put them on a disk', rules='tmpfs-charged', expect='''
         root tmpfs-charged
@@ -194,7 +194,7 @@ taskmanager(
 taskmanager(
     'x01_tmpfs_bare', 'The same as users run it: no metrics, no NMT, no attach, no configuration file', '1.20.3',
     dict(process='2048m'), limit=3 * GIB, conf=None, reporter=False, attach=False, heap=420 * MIB, rocksdb=420 * MIB,
-    libraries=[rocksdb_library()], tmpfs=900 * MIB, source='none', line='constructed', confidence='-', reported='nothing',
+    libraries=[rocksdb_library()], tmpfs=900 * MIB, tmpfs_mounts=[('/opt/flink/state', 900 * MIB, None)], source='none', line='constructed', confidence='-', reported='nothing',
     constructed='as x01_tmpfs_state, read from outside alone', verdict='the same', rules='tmpfs-charged', expect='''
         root tmpfs-charged
         finding tmpfs-charged warning
