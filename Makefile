@@ -240,6 +240,7 @@ install: all ## into DESTDIR and PREFIX (/usr/local)
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(DOCDIR)/rules
 	install -m 755 $(PROGRAMS:%=$B/%) $(DESTDIR)$(BINDIR)
 	install -m 644 LICENSE NEWS.md $(wildcard README.md) $(DESTDIR)$(DOCDIR)
+	$(if $(wildcard docs/*.md),install -m 644 $(wildcard docs/*.md docs/*.json) $(DESTDIR)$(DOCDIR))
 	$(if $(wildcard docs/rules/*.md),install -m 644 $(wildcard docs/rules/*.md) $(DESTDIR)$(DOCDIR)/rules)
 uninstall: ## remove what install put there
 	rm -f $(PROGRAMS:%=$(DESTDIR)$(BINDIR)/%)

@@ -2,8 +2,8 @@
 /* The verdict for people: a root finding whole, what follows from it in a line or two below it. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/date.h"
 #include "base/units.h"
 #include "cli/paint.h"
 
@@ -41,7 +41,8 @@ static void change(struct paint *p, const struct finding *f)
 	if (f->change[0] && titles[f->when][0])
 		list(p, titles[f->when], f->change, 0, 1);
 	else if (f->change[0] && f->when == CHANGE_HELD)
-		list(p, "later", "its change would undo another one of this report: make that one, then look again", 0, 1);
+		list(p, "later", "its change would undo another one of this report: make that one, then look again", 0,
+		     1);
 }
 
 /* What its root brings about: the change is the root's, but for relief that must come first. */
@@ -83,13 +84,9 @@ static void root(struct paint *p, const struct finding *f)
 
 static void silenced(struct paint *p, const struct silenced *s)
 {
-	char until[32] = "", line[640];
-	time_t seconds = (time_t)(s->until.ms / 1000);
-	struct tm utc;
-	if (gmtime_r(&seconds, &utc))
-		(void)strftime(until, sizeof until, "%Y-%m-%d %H:%MZ", &utc);
+	char until[DATE_TEXT_CAP], line[640];
 	(void)snprintf(line, sizeof line, "silenced  %s (%s) until %s, because: %s. It says: %s", s->rule,
-		       severity_names[s->severity], until, s->reason, s->title);
+		       severity_names[s->severity], date_format(until, s->until.ms), s->reason, s->title);
 	paint_wrapped(p, 10, 0, line);
 }
 

@@ -59,6 +59,18 @@ static void act(const struct rule_input *input, struct verdict *verdict, const c
 		(void)snprintf(verdict->headline, sizeof verdict->headline, "%s.", first->title);
 }
 
+/* Silence is not peace: what would have been told is at least counted. */
+static void say_silenced(struct verdict *verdict)
+{
+	size_t used = strlen(verdict->headline);
+	if (verdict->n_silenced == 1)
+		(void)snprintf(verdict->headline + used, sizeof verdict->headline - used, " Silenced: %s.",
+			       verdict->silenced[0].rule);
+	else if (verdict->n_silenced)
+		(void)snprintf(verdict->headline + used, sizeof verdict->headline - used, " Silenced: %s and %zu more.",
+			       verdict->silenced[0].rule, verdict->n_silenced - 1);
+}
+
 void headline_write(const struct rule_input *input, struct verdict *verdict)
 {
 	char room[160], owner[64];
@@ -76,4 +88,5 @@ void headline_write(const struct rule_input *input, struct verdict *verdict)
 	else
 		(void)snprintf(verdict->headline, sizeof verdict->headline, "no composition could be read; %s.", room);
 	capitalise(verdict->headline);
+	say_silenced(verdict);
 }

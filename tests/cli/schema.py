@@ -20,7 +20,8 @@ def members(node, path):
         return
     properties = node.get("properties", {})
     if node.get("type") == "object":
-        if node.get("additionalProperties") is not False:
+        closed = node.get("additionalProperties") is False
+        if not closed and not (path.endswith("evidence") and "type" in node.get("additionalProperties", {})):
             yield "%s takes any member" % path
         if not path.endswith("evidence") and set(node.get("required", [])) != set(properties):
             yield "%s: required and properties differ" % path
@@ -44,6 +45,16 @@ def members(node, path):
             yield from members(child, "%s/%s" % (path, key))
 
 
+def unnamed_figures(report):
+    """The figures of a finding are those that its rule's page names."""
+    for finding in report.get("findings", []):
+        with open("docs/rules/%s.md" % finding["rule"]) as file:
+            page = file.read()
+        for figure in finding["evidence"]:
+            if "`%s`" % figure not in page:
+                yield "%s: its page does not name the figure %s" % (finding["rule"], figure)
+
+
 with open(sys.argv[1]) as file:
     SCHEMA = json.load(file, object_pairs_hook=unique)
 VALIDATOR = jsonschema.Draft202012Validator
@@ -65,5 +76,8 @@ else:
                 errors.append(jsonschema.ValidationError("valid without %s" % key))
         for error in errors:
             print("%s: %s: %s" % (path, "/".join(map(str, error.path)), error.message[:300]))
+            bad = 1
+        for complaint in unnamed_figures(report):
+            print("%s: %s" % (path, complaint))
             bad = 1
 sys.exit(bad)
