@@ -35,18 +35,22 @@ static enum tone tone_of(enum severity severity)
 	return severity >= SEVERITY_CRITICAL ? TONE_RED : severity >= SEVERITY_WARNING ? TONE_YELLOW : TONE_BOLD;
 }
 
-static void change(struct paint *p, const struct finding *f)
+/* `told`: the change to make first stands at the top already. */
+static void change(struct paint *p, const struct finding *f, bool told)
 {
-	static const char *const titles[CHANGE_WHEN_COUNT] = { "change", "later", "", "" };
-	if (f->change[0] && titles[f->when][0])
-		list(p, titles[f->when], f->change, 0, 1);
-	else if (f->change[0] && f->when == CHANGE_HELD)
+	if (!f->change[0])
+		return;
+	if (f->when == CHANGE_NOW)
+		list(p, "change", told ? "the one to do first, above" : f->change, 0, 1);
+	else if (f->when == CHANGE_LATER)
+		list(p, "later", f->change, 0, 1);
+	else if (f->when == CHANGE_HELD)
 		list(p, "later", "its change would undo another one of this report: make that one, then look again", 0,
 		     1);
 }
 
 /* What its root brings about: the change is the root's, but for relief that must come first. */
-static void consequence(struct paint *p, const struct finding *f)
+static void consequence(struct paint *p, const struct finding *f, bool told)
 {
 	char line[128];
 	(void)snprintf(line, sizeof line, "  so  %s  %s", severity_names[f->severity], f->rule);
@@ -56,10 +60,10 @@ static void consequence(struct paint *p, const struct finding *f)
 	if (f->severity < SEVERITY_WARNING)
 		return;
 	list(p, "seen", f->observation, 0, 1);
-	change(p, f);
+	change(p, f, told);
 }
 
-static void root(struct paint *p, const struct finding *f)
+static void root(struct paint *p, const struct finding *f, bool told)
 {
 	char line[128];
 	(void)buf_putc(p->out, '\n');
@@ -76,7 +80,7 @@ static void root(struct paint *p, const struct finding *f)
 			list(p, i == 0 ? "setting" : "", setting, 0, 1);
 		}
 	}
-	change(p, f);
+	change(p, f, told);
 	if (f->severity >= SEVERITY_WARNING)
 		list(p, "validate", f->validate[0], sizeof f->validate[0], f->n_validate);
 	list(p, "missing", f->missing[0], sizeof f->missing[0], f->n_missing);
@@ -135,11 +139,12 @@ void paint_headline(struct paint *p, const struct verdict *v)
 
 void paint_verdict(struct paint *p, const struct verdict *v)
 {
+	bool told = v->worst >= SEVERITY_WARNING;
 	for (size_t i = 0; i < v->n_findings; i++) {
 		if (v->findings[i].root)
-			consequence(p, &v->findings[i]);
+			consequence(p, &v->findings[i], told);
 		else
-			root(p, &v->findings[i]);
+			root(p, &v->findings[i], told);
 	}
 	if (v->n_silenced)
 		(void)buf_putc(p->out, '\n');
