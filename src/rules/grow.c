@@ -70,7 +70,7 @@ void grow_part(const struct rule_input *input, struct finding *finding, const st
 	finding_turn(finding, KNOB_LIMIT, TURN_UP);
 	finding_change(
 		finding,
-		"start the JVM with %s%llum (%llum more than now), and raise the container's memory limit by the same %llum MiB%s",
+		"start the JVM with %s%llum (%llum more than now), and raise the container's memory limit by the same %llu MiB%s",
 		part->flag, grow_mib(room_sum(now, more)), grow_mib(more), grow_mib(more),
 		part->knob == KNOB_HEAP ? "" : ", leaving -Xmx as it is (written out, if it is a share of the limit)");
 }

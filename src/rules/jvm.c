@@ -64,8 +64,9 @@ static struct filled class_space_of(const struct snapshot *s)
 				    { s->heap.class_space_reserved_bytes, "GC.heap_info" },
 				    { s->flags.compressed_class_space_bytes, "VM.flags" } };
 	struct word is = first_known(used, 3), most = first_known(max, 3);
-	return (struct filled){ "compressed class space", "-XX:CompressedClassSpaceSize", is.source, is.bytes,
-				most.bytes, true };
+	return (struct filled){
+		"compressed class space", "-XX:CompressedClassSpaceSize", is.source, is.bytes, most.bytes, true
+	};
 }
 
 static bool is_bounded(const struct filled *filled)
@@ -186,9 +187,14 @@ static uint64_t network_of(const struct engine_state *engine, uint64_t used, uin
 	return bytes < used && bytes < max ? bytes : 0;
 }
 
-static bool is_past(const struct rule_input *input, const struct direct *direct, enum threshold level)
+/* Beside the network buffers little is left: the first level. Of all that is allowed nearly nothing is left: the second. */
+static enum severity severity_of(const struct rule_input *input, const struct direct *direct)
 {
-	return direct->used - direct->network > judged_share(input, level, direct->max - direct->network);
+	uint64_t beside = judged_share(input, T_DIRECT_NEAR_LIMIT_WARNING, direct->max - direct->network);
+	if (direct->used - direct->network <= beside)
+		return SEVERITY_NONE;
+	bool critical = direct->used > judged_share(input, T_DIRECT_NEAR_LIMIT_CRITICAL, direct->max);
+	return critical ? SEVERITY_CRITICAL : SEVERITY_WARNING;
 }
 
 static void change_direct(const struct rule_input *input, struct finding *finding, const struct direct *direct)
@@ -236,8 +242,7 @@ static enum rule_answer fire_direct(const struct rule_input *input, struct findi
 {
 	const struct snapshot *snapshot = input->snapshot;
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP];
-	bool critical = is_past(input, direct, T_DIRECT_NEAR_LIMIT_CRITICAL);
-	finding->severity = critical ? SEVERITY_CRITICAL : SEVERITY_WARNING;
+	finding->severity = severity_of(input, direct);
 	finding->owner = OWNER_DIRECT_BUFFERS;
 	finding->excess_bytes = direct->used - direct->network -
 				judged_share(input, T_DIRECT_NEAR_LIMIT_WARNING, direct->max - direct->network);
@@ -291,7 +296,7 @@ enum rule_answer rule_direct_near_limit(const struct rule_input *input, struct f
 	if (qty_known(max) && qty_known(used)) {
 		struct direct direct = { used.bytes, max.bytes, 0, by_default };
 		direct.network = network_of(&snapshot->engine, used.bytes, max.bytes);
-		if (!is_past(input, &direct, T_DIRECT_NEAR_LIMIT_WARNING))
+		if (severity_of(input, &direct) == SEVERITY_NONE)
 			return RULE_SILENT;
 		if (exact)
 			return fire_direct(input, finding, &direct);

@@ -19,9 +19,10 @@
 
 /* What excuses part of native-other. */
 struct excuse {
-	uint64_t unread;    /* bounds of lines that were not read */
-	uint64_t budget;    /* room that the configuration set aside for it */
-	bool direct_unread; /* and nothing bounds it but the largest heap: no excuse for that much */
+	uint64_t unread;  /* bounds of lines that were not read */
+	uint64_t budget;  /* room that the configuration set aside for it */
+	uint64_t claimed; /* what RocksDB's caches say beyond their lines: reservations, or blocks that iterators pin */
+	bool is_guess;    /* something unread has no bound to excuse it by, or it is not known who uses a budget */
 };
 
 static uint64_t line_bytes(const struct ledger *ledger, enum owner owner)
@@ -48,13 +49,6 @@ static bool rocksdb_is_unread(const struct rule_input *input)
 	       is_unread(ledger, OWNER_ROCKSDB_TABLE_READERS);
 }
 
-static uint64_t rocksdb_bytes(const struct ledger *ledger)
-{
-	return room_sum(room_sum(line_bytes(ledger, OWNER_ROCKSDB_BLOCK_CACHE),
-				 line_bytes(ledger, OWNER_ROCKSDB_MEMTABLES)),
-			line_bytes(ledger, OWNER_ROCKSDB_TABLE_READERS));
-}
-
 /* The JVM's own lines that stand in native-other because their place or size is unread. */
 static void excuse_jvm(const struct rule_input *input, struct finding *finding, struct excuse *excuse)
 {
@@ -72,21 +66,25 @@ static void excuse_jvm(const struct rule_input *input, struct finding *finding, 
 	struct qty direct =
 		qty_known(s->flags.max_direct_bytes) ? s->flags.max_direct_bytes : s->engine.flink.direct_bytes;
 	excuse->unread = room_sum(excuse->unread, qty_or(direct, 0));
-	excuse->direct_unread = !qty_known(direct);
+	excuse->is_guess |= !qty_known(direct);
 }
 
 /* RocksDB's lines, where its metrics were not read: they may be as large as its budget, or, without one, anything. */
 static void excuse_rocksdb(const struct rule_input *input, struct finding *finding, struct excuse *excuse)
 {
 	const struct limit *bound = &input->ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bound;
+	uint64_t lines = retained_rocksdb_lines(input->ledger);
+	excuse->claimed = less(retained_rocksdb_said(input), lines);
 	if (!rocksdb_is_unread(input))
 		return;
 	if (bound->kind == LIMIT_SET)
-		excuse->unread = room_sum(excuse->unread, less(bound->bytes, rocksdb_bytes(input->ledger)));
-	else
+		excuse->unread = room_sum(excuse->unread, less(bound->bytes, lines));
+	else if (input->snapshot->engine.kind == ENGINE_FLINK_TASKMANAGER)
 		finding_missing(
 			finding,
 			"RocksDB's metrics (block-cache-usage, size-all-mem-tables, estimate-table-readers-mem): nothing else bounds it");
+	else
+		excuse->is_guess = true; /* nobody told of a budget, or of stores, that could excuse it */
 }
 
 /* Whether managed memory may stand in native-other for another reason than RocksDB. Where NMT was read, Unsafe memory has lines. */
@@ -117,10 +115,11 @@ static void excuse_flink(const struct rule_input *input, struct excuse *excuse)
 		budget = room_sum(budget, task < left ? task : left);
 	}
 	if (managed_may_be_inside(input) && !rocksdb_is_unread(input))
-		budget = room_sum(budget,
-				  less(qty_or(flink->managed_bytes, 0),
-				       room_sum(rocksdb_bytes(ledger), line_bytes(ledger, OWNER_MANAGED_UNSAFE))));
+		budget = room_sum(budget, less(qty_or(flink->managed_bytes, 0),
+					       room_sum(retained_rocksdb_lines(ledger),
+							line_bytes(ledger, OWNER_MANAGED_UNSAFE))));
 	excuse->budget = budget;
+	excuse->is_guess |= managed_may_be_inside(input) && input->snapshot->engine.backend == BACKEND_UNKNOWN;
 }
 
 /* The groups that hold the container's memory, so that the one to look at has a name even where little was read. */
@@ -223,10 +222,15 @@ static enum severity severity_of(const struct rule_input *input, const struct ex
 {
 	const struct ledger *ledger = input->ledger;
 	bool planned = qty_known(input->snapshot->engine.flink.overhead_bytes);
-	bool guessed = excuse->direct_unread || !input->snapshot->nmt_read;
+	bool guessed = excuse->is_guess || !input->snapshot->nmt_read;
 	bool ample = !ledger->freeboard_bytes.known ||
 		     (ledger->freeboard_bytes.bytes > 0 && (uint64_t)ledger->freeboard_bytes.bytes > unexplained);
 	return ample && !planned && (guessed || ledger->limit.kind != LIMIT_SET) ? SEVERITY_NOTICE : SEVERITY_WARNING;
+}
+
+static uint64_t excused(const struct excuse *excuse)
+{
+	return room_sum(room_sum(excuse->unread, excuse->budget), excuse->claimed);
 }
 
 static void observe(const struct rule_input *input, struct finding *finding, const struct excuse *excuse,
@@ -235,13 +239,24 @@ static void observe(const struct rule_input *input, struct finding *finding, con
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], names[FOREIGN_TEXT_CAP];
 	uint64_t native = line_bytes(input->ledger, OWNER_NATIVE_OTHER);
 	size_t n = foreign_find(input->snapshot, names);
-	finding_title(finding, "%s of native memory that no budget and no metric explains",
-		      units_format(a, unexplained));
-	finding_observation(finding, "Native memory that nobody claims is %s; %s of it is unexplained.",
-			    units_format(b, native), a);
+	(void)units_format(b, native);
+	if (unexplained) {
+		finding_title(finding, "%s of native memory that no budget and no metric explains",
+			      units_format(a, unexplained));
+		finding_observation(finding, "Native memory that nobody claims is %s; %s of it is unexplained.", b, a);
+	} else {
+		finding_title(finding, "native memory holds %s, and nothing read tells who in it", b);
+		finding_observation(
+			finding,
+			"Native memory that nobody claims is %s, the largest owner; Flink's budgets could explain it, if somebody uses them.",
+			b);
+	}
 	if (excuse->unread)
 		finding_observation(finding, "Up to %s of it may be lines that were not read.",
 				    units_format(a, excuse->unread));
+	if (excuse->claimed)
+		finding_observation(finding, "RocksDB's caches claim %s more than their lines: reserved, or pinned.",
+				    units_format(a, excuse->claimed));
 	if (excuse->budget)
 		finding_observation(finding, "%s of Flink's budgets for native memory is free to carry it.",
 				    units_format(a, excuse->budget));
@@ -251,7 +266,30 @@ static void observe(const struct rule_input *input, struct finding *finding, con
 				    names, n > FOREIGN_MAX ? " and more" : "");
 	finding_bytes(finding, "native_other_bytes", native);
 	finding_bytes(finding, "unexplained_bytes", unexplained);
-	finding_bytes(finding, "excused_bytes", room_sum(excuse->unread, excuse->budget));
+	finding_bytes(finding, "excused_bytes", excused(excuse));
+}
+
+static void fire(const struct rule_input *input, struct finding *finding, const struct excuse *excuse,
+		 uint64_t unexplained)
+{
+	const struct snapshot *s = input->snapshot;
+	finding->severity = unexplained ? severity_of(input, excuse, unexplained) : SEVERITY_NOTICE;
+	finding->owner = OWNER_NATIVE_OTHER;
+	finding->excess_bytes = unexplained ? unexplained : line_bytes(input->ledger, OWNER_NATIVE_OTHER);
+	observe(input, finding, excuse, unexplained);
+	figure_groups(input->ledger, finding);
+	explain(input, finding);
+	finding_setting(finding, s, "-Xmx");
+	finding_setting(finding, s, "taskmanager.memory.managed.size");
+	finding_setting(finding, s, "taskmanager.memory.task.off-heap.size");
+	finding_setting(finding, s, "taskmanager.memory.jvm-overhead.max");
+	change_sight(input, finding);
+	finding_validate(
+		finding,
+		"steady: with what the change shows, native-other has a named owner or stays within the overhead through a full day's peak");
+	finding_validate(
+		finding,
+		"failure: after each of three restarts of the job native-other stands where it stood after the first; if it rises by the same step, something is not closed");
 }
 
 enum rule_answer rule_native_unexplained(const struct rule_input *input, struct finding *finding)
@@ -275,30 +313,19 @@ enum rule_answer rule_native_unexplained(const struct rule_input *input, struct 
 		excuse_flink(input, &excuse);
 	excuse_jvm(input, finding, &excuse);
 	excuse_rocksdb(input, finding, &excuse);
-	uint64_t unexplained = less(native, room_sum(excuse.unread, excuse.budget));
-	if (unexplained <= level)
-		return finding->n_missing = 0, RULE_SILENT; /* whatever else is unread could only excuse more */
+	uint64_t unexplained = less(native, excused(&excuse));
+	bool unnamed = grow_role(s) && excuse.is_guess && largest_owner(ledger) == OWNER_NATIVE_OTHER;
+	if (unexplained <= level) {
+		finding->n_missing = 0; /* whatever else is unread could only excuse more */
+		unexplained = 0;
+		if (!unnamed)
+			return RULE_SILENT;
+	}
 	if (finding->n_missing)
 		return RULE_INCONCLUSIVE;
 	/* The same bytes under another name: freed memory that malloc keeps. */
 	if (retained_find(input, &retained) && !retained.is_exact)
 		return RULE_SILENT;
-	finding->severity = severity_of(input, &excuse, unexplained);
-	finding->owner = OWNER_NATIVE_OTHER;
-	finding->excess_bytes = unexplained;
-	observe(input, finding, &excuse, unexplained);
-	figure_groups(ledger, finding);
-	explain(input, finding);
-	finding_setting(finding, s, "-Xmx");
-	finding_setting(finding, s, "taskmanager.memory.managed.size");
-	finding_setting(finding, s, "taskmanager.memory.task.off-heap.size");
-	finding_setting(finding, s, "taskmanager.memory.jvm-overhead.max");
-	change_sight(input, finding);
-	finding_validate(
-		finding,
-		"steady: with what the change shows, native-other has a named owner or stays within the overhead through a full day's peak");
-	finding_validate(
-		finding,
-		"failure: after each of three restarts of the job native-other stands where it stood after the first; if it rises by the same step, something is not closed");
+	fire(input, finding, &excuse, unexplained);
 	return RULE_FIRED;
 }

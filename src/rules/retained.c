@@ -9,11 +9,12 @@
  */
 #include "rules/retained.h"
 
-#include "ledger/vmasplit.h"
 #include "rules/all.h"
 #include "rules/judged.h"
 #include "rules/room.h"
 #include "rules/text.h"
+
+enum { ARENA_BYTES = 64 << 20 };
 
 static uint64_t line_bytes(const struct ledger *ledger, enum owner owner)
 {
@@ -27,39 +28,73 @@ static uint64_t least_retained(const struct rule_input *input)
 	return judged_both(input, T_ALLOCATOR_RETENTION_RETAINED, T_ALLOCATOR_RETENTION_RETAINED_BYTES, limit);
 }
 
-/* What is said to be in use of the memory that malloc serves. Direct buffers are large: their mappings are their own. */
-static uint64_t in_use(const struct ledger *ledger)
+uint64_t retained_rocksdb_lines(const struct ledger *ledger)
 {
 	uint64_t sum = 0;
 	for (int owner = OWNER_ROCKSDB_BLOCK_CACHE; owner <= OWNER_ROCKSDB_TABLE_READERS; owner++)
 		sum = room_sum(sum, line_bytes(ledger, (enum owner)owner));
-	return room_sum(sum, line_bytes(ledger, OWNER_JVM_OTHER));
+	return sum;
 }
 
-/* NMT and RocksDB's metrics say what is in use: all of malloc's large customers that we know. */
+uint64_t retained_rocksdb_said(const struct rule_input *input)
+{
+	const struct rocksdb_claim *claim = &input->snapshot->engine.rocksdb;
+	uint64_t lines = retained_rocksdb_lines(input->ledger);
+	uint64_t said = room_sum(qty_or(claim->cache_usage_bytes, 0), qty_or(claim->table_readers_bytes, 0));
+	if (!claim->memtables_in_cache)
+		said = room_sum(said, qty_or(claim->memtables_bytes, 0));
+	return claim->ambiguous || said < lines ? lines : said;
+}
+
+/*
+ * What is said to be in use of the memory that malloc serves; for the JVM's own, where NMT is off, what a plain JVM takes at
+ * most. Direct buffers are large: their mappings are their own.
+ */
+static uint64_t in_use(const struct rule_input *input)
+{
+	uint64_t jvm = input->snapshot->nmt_read ? line_bytes(input->ledger, OWNER_JVM_OTHER)
+						 : judged_level(input, T_NATIVE_UNEXPLAINED_OVER_BYTES);
+	return room_sum(retained_rocksdb_said(input), jvm);
+}
+
+/* RocksDB's metrics say what malloc's largest customer uses, and direct buffers do not stand among the rest. */
 static bool uses_are_known(const struct rule_input *input)
 {
 	const struct ledger *ledger = input->ledger;
-	return input->snapshot->vmas_read && input->snapshot->nmt_read && ledger->pool_minus_claims_bytes.known &&
-	       ledger->listed[OWNER_ROCKSDB_BLOCK_CACHE] && qty_known(ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bytes);
+	return input->snapshot->vmas_read && ledger->pool_minus_claims_bytes.known &&
+	       ledger->listed[OWNER_ROCKSDB_BLOCK_CACHE] && qty_known(ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bytes) &&
+	       qty_known(ledger->lines[OWNER_DIRECT_BUFFERS].bytes);
 }
 
-static bool is_judged(enum allocator allocator)
+/*
+ * What is resident in glibc's arenas and the program break. An arena starts on a 64 MiB border and is mapped without
+ * reserve (arena.c new_heap); full ones that are neighbours become one mapping.
+ */
+static uint64_t arenas_bytes(const struct vma_set *set)
 {
-	return allocator == ALLOCATOR_GLIBC || allocator == ALLOCATOR_JEMALLOC;
+	uint64_t sum = 0;
+	for (size_t i = 0; i < set->n; i++) {
+		const struct vma *vma = &set->items[i];
+		bool arena = vma->kind == VMA_ANON && vma->start % ARENA_BYTES == 0 && (vma->flags & VMA_NORESERVE) &&
+			     (vma->flags & VMA_WRITE) && !(vma->flags & VMA_EXEC);
+		if (arena || vma->kind == VMA_BRK)
+			sum = room_sum(sum, vma->anonymous_bytes);
+	}
+	return sum;
 }
 
 static bool find_inferred(const struct rule_input *input, struct retained *ret)
 {
-	if (!is_judged(input->snapshot->allocator) || !uses_are_known(input))
+	if (input->snapshot->allocator != ALLOCATOR_GLIBC || !uses_are_known(input))
 		return false;
-	struct vma_split split;
-	vmasplit_run(input->snapshot, &split);
-	uint64_t used = in_use(input->ledger), excess = line_bytes(input->ledger, OWNER_NATIVE_OTHER);
-	uint64_t all = room_sum(used, excess);
-	/* jemalloc's extents lie anywhere; glibc's arenas have a shape, and what is not in them malloc does not keep. */
-	bool glibc = input->snapshot->allocator == ALLOCATOR_GLIBC;
-	*ret = (struct retained){ excess, used, glibc ? split.anon_bytes[CLASS_MALLOC] : all, false };
+	/* Everything there is, in use or not: RocksDB's lines and the JVM's malloc are no longer in native-other. */
+	uint64_t used = in_use(input), all = line_bytes(input->ledger, OWNER_NATIVE_OTHER);
+	all = room_sum(all, retained_rocksdb_lines(input->ledger));
+	if (input->snapshot->nmt_read)
+		all = room_sum(all, line_bytes(input->ledger, OWNER_JVM_OTHER));
+	uint64_t excess = all > used ? all - used : 0;
+	*ret = (struct retained){ excess, used, arenas_bytes(&input->snapshot->vmas), false };
+	/* What is not in arenas, malloc gave back when it was freed: mappings of their own. */
 	return excess > least_retained(input) && excess <= ret->arenas_bytes &&
 	       all > judged_share(input, T_ALLOCATOR_RETENTION_RATIO, used) &&
 	       all <= judged_share(input, T_ALLOCATOR_RETENTION_RATIO_MOST, used);
@@ -95,16 +130,10 @@ static void change_allocator(const struct snapshot *snapshot, struct finding *fi
 	bool flink =
 		snapshot->engine.kind == ENGINE_FLINK_TASKMANAGER || snapshot->engine.kind == ENGINE_FLINK_JOBMANAGER;
 	finding_turn(finding, KNOB_ALLOCATOR, TURN_SET);
-	if (snapshot->allocator == ALLOCATOR_JEMALLOC)
-		finding_change(
-			finding,
-			"set MALLOC_CONF=narenas:8 in the container's environment (four for each of two CPUs; jemalloc itself takes four for each of the host's %u, FLINK-39924)",
-			snapshot->host_cpus);
-	else
-		finding_change(
-			finding, "run the container with jemalloc: %s",
-			flink ? "leave DISABLE_JEMALLOC unset (or false) in Flink's official image, which preloads it; in an image of your own install libjemalloc2 and set LD_PRELOAD=libjemalloc.so.2"
-			      : "install libjemalloc2 in the image and set LD_PRELOAD=libjemalloc.so.2 (where it cannot be had: MALLOC_ARENA_MAX=2)");
+	finding_change(
+		finding, "run the container with jemalloc: %s",
+		flink ? "leave DISABLE_JEMALLOC unset (or false) in Flink's official image, which preloads it; in an image of your own install libjemalloc2 and set LD_PRELOAD=libjemalloc.so.2"
+		      : "install libjemalloc2 in the image and set LD_PRELOAD=libjemalloc.so.2 (where it cannot be had: MALLOC_ARENA_MAX=2)");
 }
 
 static void explain_retained(const struct snapshot *snapshot, struct finding *finding, const struct retained *retained)
@@ -115,7 +144,7 @@ static void explain_retained(const struct snapshot *snapshot, struct finding *fi
 	} else {
 		finding_observation(
 			finding,
-			"That is a conclusion: malloc's memory is %s, while RocksDB and the JVM say that they use %s.",
+			"That is a conclusion: malloc's arenas hold %s, while RocksDB and the JVM say that they use %s.",
 			units_format(a, retained->arenas_bytes), units_format(b, retained->in_use_bytes));
 		finding_cause(
 			finding,
@@ -141,13 +170,13 @@ enum rule_answer rule_allocator_retention(const struct rule_input *input, struct
 		const struct ledger_line *other = &input->ledger->lines[OWNER_NATIVE_OTHER];
 		bool exact = qty_known(input->ledger->lines[OWNER_ALLOCATOR_RETAINED].bytes);
 		/* Nothing is kept that is not in what nobody claims: where that is small, nothing is missing. */
-		if (!is_judged(snapshot->allocator) || exact || uses_are_known(input) ||
+		if (snapshot->allocator != ALLOCATOR_GLIBC || exact || uses_are_known(input) ||
 		    (qty_known(other->bytes) && other->bytes.bytes <= least_retained(input)))
 			return RULE_SILENT;
 		finding_missing(finding, "malloc_info (System.native_heap_info, JDK 24 and later)");
 		finding_missing(
 			finding,
-			"or, to conclude it from what is in use: smaps, -XX:NativeMemoryTracking=summary and RocksDB's metrics");
+			"or, to conclude it from what is in use: RocksDB's metrics and those of direct buffers");
 		return RULE_INCONCLUSIVE;
 	}
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP];
