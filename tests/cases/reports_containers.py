@@ -121,11 +121,11 @@ java(
 
 java(
     'r11_mapped_and_cache', 'A JVM with block cache: 10.76 GB anonymous, 18.72 GB of SST files', main_class='com.example.store.Server',
-    jars='server.jar:rocksdbjni-5.8.0.jar', xmx_option='-Xmx4g', xmx=4 * GIB, heap=3 * GB, limit=32 * GIB, native=7400 * MB,
+    jars='server.jar:rocksdbjni-5.8.0.jar', xmx_option='-Xmx4g', xmx=4 * GIB, heap=3 * GB, limit=31 * GIB, native=7490 * MB,
     sst_files=18720 * MB, threads=100, page_tables=72 * MIB, libraries=[rocksdb_library('/tmp/librocksdbjni12.so')],
     source='R11', line='facebook/rocksdb issue 3216 (2017)', confidence='B',
     reported='with block cache 10.76 GB anonymous and 18.72 GB of SST files resident; without 47.67 GB and 112.74 GB',
-    constructed='the first of the two, limit 32 GiB; ' + PLAIN, verdict='mapped files told apart from what cannot be reclaimed',
+    constructed='the first of the two, limit 31 GiB; ' + PLAIN, verdict='mapped files told apart from what cannot be reclaimed',
     rules='page-cache-benign', expect='''
         line mapped-files 18720000000
         fired page-cache-benign
@@ -170,7 +170,7 @@ taskmanager(
 
 taskmanager(
     'r19_active_files', 'Active page cache counts for an eviction, not for the kill', '1.20.3', dict(process='2048m'),
-    limit=2 * GIB, conf=HASHMAP, heap=420 * MIB, cache_active=900 * MIB, cache_inactive=60 * MIB,
+    limit=2 * GIB, conf=HASHMAP, heap=420 * MIB, cache_active=900 * MIB, cache_inactive=180 * MIB,
     source='R19 (kubernetes#43916)', line='kubernetes/kubernetes issue 43916', confidence='A',
     reported='kubelet\'s working set has active page cache in it', constructed='900 MiB of active page cache in 2 GiB; ' + PLAIN,
     verdict='no danger from this limit; an eviction is decided by the node, which a pod does not show',
@@ -199,6 +199,26 @@ taskmanager(
         root tmpfs-charged
         finding tmpfs-charged warning
         group tmpfs
+        ''')
+
+taskmanager(
+    'x01_tmpfs_small', 'Some MiB in memory are nobody\'s trouble', '1.20.3', dict(process='2048m'), limit=2 * GIB, conf=HASHMAP,
+    heap=420 * MIB, tmpfs=40 * MIB, tmpfs_mounts=[('/dev/shm', 40 * MIB, 64 * MIB)], source='none', line='constructed',
+    confidence='-', reported='nothing', constructed='40 MiB in /dev/shm; ' + PLAIN, verdict='nothing to say',
+    rules='tmpfs-charged', expect='''
+        silent tmpfs-charged
+        at-most notice
+        ''')
+
+taskmanager(
+    'x02_worker_killed', 'The kernel killed a worker at the container\'s own limit, and the JVM lives on', '1.17.0',
+    dict(process='2048m'), limit=2 * GIB, conf={'state.backend': 'hashmap'}, heap=560 * MIB, others=500 * MIB, other_pids=(211,),
+    jdk='11.0.18', events={'max': 4120, 'oom': 1, 'oom_kill': 1}, source='none', line='constructed', confidence='-',
+    reported='nothing', constructed='oom and oom_kill of memory.events rose by one, a Python worker of 500 MiB is there again; '
+    + PLAIN, verdict='a kill by this container\'s limit, and who may have filled it', rules='oom-kill, other-process', expect='''
+        fired oom-kill
+        fired other-process
+        silent native-unexplained
         ''')
 
 left_out('R03', 'camunda: a budget a partition', 'a matter of `plan`: 2 GB are oversubscribed before anything runs')

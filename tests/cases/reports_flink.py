@@ -274,6 +274,7 @@ taskmanager(
     verdict='native libraries other than rocksdbjni are mapped: other native memory', rules='native-unexplained', expect='''
         root native-unexplained
         group native-other
+        says native-unexplained libvelox
         silent rocksdb-over-budget
         ''')
 
@@ -390,6 +391,14 @@ taskmanager(
         ''')
 
 taskmanager(
+    'f24_heap_80', 'The heap at 78 % after a young collection', '1.20.0', dict(process='1728m'), conf=HASHMAP, **{
+        **F24, 'heap_kept': 400 * MIB, 'gc_full_last': False}, constructed='as f24_heap_full, 400 of 512 MiB are left; ' + PLAIN,
+    verdict='a heap at work', rules='heap-pressure', expect='''
+        silent heap-pressure
+        at-most notice
+        ''')
+
+taskmanager(
     'f42_heap_starved', 'Ten GB of task off-heap memory leave 3 GB to the heap', '1.20.1',
     dict(process='16384m', task_off_heap='10048m', managed_fraction=0.01),
     conf={**HASHMAP, 'taskmanager.memory.task.off-heap.size': '10048m'}, managed_used=0, heap=3180 * MIB, heap_used=3170 * MIB,
@@ -460,6 +469,15 @@ taskmanager(
         line other-processes 734003200
         fired other-process
         group other-processes
+        ''')
+
+taskmanager(
+    'f37_small_worker', 'A health check beside the JVM', '1.17.0', dict(process='4096m'), conf={'state.backend': 'hashmap'},
+    heap=900 * MIB, others=30 * MIB, other_pids=(143,), jdk='11.0.18', source='F37 (FLINK-32110)', line='Flink before 1.17.1',
+    confidence='A', reported='as f37_python_worker', constructed='one process of 30 MiB; ' + PLAIN, verdict='nothing to say',
+    rules='other-process', expect='''
+        silent other-process
+        at-most notice
         ''')
 
 taskmanager(
