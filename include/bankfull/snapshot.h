@@ -72,6 +72,7 @@ struct snapshot {
 	struct limit pod_limit;
 	struct tmpfs_mount tmpfs[TMPFS_MOUNTS_MAX]; /* largest first; empty ones left out */
 	size_t n_tmpfs;
+	bool tmpfs_read; /* false: what mounts there are is not known */
 
 	struct qty rollup_anon_bytes; /* smaps_rollup's Anonymous: read only where smaps could not be used */
 	bool vmas_read;

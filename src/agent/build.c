@@ -101,8 +101,11 @@ static void build_host(const struct evidence *e, struct snapshot *s)
 	}
 	if (text_of(e, s, "host/thp", &text) && host_thp_parse(text, &s->thp, &err) < 0)
 		gap_put(s, "host/thp", &err);
-	if (text_of(e, s, "proc/tmpfs", &text) && tmpfs_parse(text, s->tmpfs, &s->n_tmpfs, &err) < 0)
-		gap_put(s, "proc/tmpfs", &err);
+	if (text_of(e, s, "proc/tmpfs", &text)) {
+		s->tmpfs_read = tmpfs_parse(text, s->tmpfs, &s->n_tmpfs, &err) == 0;
+		if (!s->tmpfs_read)
+			gap_put(s, "proc/tmpfs", &err);
+	}
 }
 
 static void build_process(const struct evidence *e, struct snapshot *s)

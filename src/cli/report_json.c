@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "cli/report.h"
+#include "cli/report_read.h"
 #include "data/js.h"
 
 static void put_qty(struct js_out *out, const char *key, struct qty qty)
@@ -53,6 +54,8 @@ static void put_target(struct js_out *out, const struct snapshot *s)
 	put_text(out, "engine_version", s->engine.version);
 	put_text(out, "jdk", s->jdk);
 	put_text(out, "gc", s->gc == GC_UNKNOWN ? NULL : jvm_gc_names[s->gc]);
+	put_text(out, "heap_origin",
+		 s->flags.heap_origin == HEAP_ORIGIN_UNREAD ? NULL : heap_origin_names[s->flags.heap_origin]);
 	put_text(out, "allocator", s->allocator == ALLOCATOR_UNKNOWN ? NULL : allocator_names[s->allocator]);
 	js_out_key(out, "malloc_arena_max");
 	if (s->malloc_arena_max.known)
@@ -325,9 +328,12 @@ int report_json(const struct snapshot *snapshot, const struct ledger *ledger, co
 	else
 		js_out_null(&out); /* a capture that does not tell */
 	put_target(&out, snapshot);
+	report_read_host(&out, snapshot);
 	put_limit(&out, "limit_bytes", ledger->limit);
 	put_text(&out, "limit_state", ledger->limit_told ? "told" : limit_states[ledger->limit.kind]);
 	put_charge(&out, snapshot);
+	report_read_tmpfs(&out, snapshot);
+	report_read_engine(&out, snapshot);
 	put_ledger(&out, ledger);
 	put_budgets(&out, ledger);
 	put_figures(&out, ledger);
