@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "rules/all.h"
+#include "rules/judged.h"
 #include "rules/leaktable.h"
-#include "rules/room.h"
+#include "rules/retained.h"
 #include "rules/text.h"
 
 enum { NAMES_CAP = 160 };
@@ -26,26 +27,16 @@ static const char *engine_name(enum engine engine)
 }
 
 /*
- * Native memory that no budget has and no metric names: for Flink what passes jvm-overhead, else native-other itself.
- * Zero where unread lines stand in it: they may be all of it.
+ * Native memory that nothing explains, as native-unexplained has it, or that allocator-retention only concludes to be
+ * malloc's: a leak looks like either. 0 where neither would warn.
  */
-static uint64_t unexplained(const struct ledger *ledger)
+static uint64_t unexplained(const struct rule_input *input)
 {
-	const struct ledger_line *other = &ledger->lines[OWNER_NATIVE_OTHER];
-	for (int owner = OWNER_ROCKSDB_BLOCK_CACHE; owner <= OWNER_ROCKSDB_TABLE_READERS; owner++)
-		if (ledger->listed[owner] && !qty_known(ledger->lines[owner].bytes) && owner != OWNER_ROCKSDB_MEMTABLES)
-			return 0;
-	if (!qty_known(other->bytes))
-		return 0;
-	for (size_t i = 0; i < ledger->n_budgets; i++) {
-		const struct ledger_budget *budget = &ledger->budgets[i];
-		if (strcmp(budget->name, "jvm-overhead") != 0)
-			continue;
-		uint64_t actual = qty_or(budget->actual_bytes, 0);
-		uint64_t over = actual > budget->budget_bytes ? actual - budget->budget_bytes : 0;
-		return over < other->bytes.bytes ? over : other->bytes.bytes;
-	}
-	return other->bytes.bytes;
+	struct finding other = { .owner = -1 };
+	struct retained retained;
+	if (rule_native_unexplained(input, &other) == RULE_FIRED)
+		return other.severity >= SEVERITY_WARNING ? other.excess_bytes : 0;
+	return retained_find(input, &retained) && !retained.is_exact ? retained.bytes : 0;
 }
 
 /* What the leak would fill is full: then it is no advice any more, but the likely cause. */
@@ -57,10 +48,7 @@ static bool shows(const struct rule_input *input, enum leak_kind kind)
 		       qty_known(snapshot->flags.max_heap_bytes) && snapshot->flags.max_heap_bytes.bytes > 0 &&
 		       snapshot->perf.heap_used_bytes.bytes >
 			       judged_share(input, T_HEAP_PRESSURE_WARNING, snapshot->flags.max_heap_bytes.bytes);
-	struct judged_limit limit;
-	uint64_t bytes = judged_container(input->ledger, &limit) ? limit.bytes : 0;
-	return unexplained(input->ledger) >
-	       judged_both(input, T_NATIVE_UNEXPLAINED_OVER, T_NATIVE_UNEXPLAINED_OVER_BYTES, bytes);
+	return unexplained(input) > 0;
 }
 
 static enum severity severity_of(const struct rule_input *input, const struct leak *leak, enum leak_answer answer)
@@ -127,7 +115,7 @@ static void observe(const struct rule_input *input, const struct look *look, con
 		finding_observation(finding, "A snapshot may have the fix already.");
 	if (look->others[0])
 		finding_observation(finding, "Also in this version: %s.", look->others);
-	uint64_t bytes = leak->kind == LEAK_NATIVE ? unexplained(input->ledger) : 0;
+	uint64_t bytes = leak->kind == LEAK_NATIVE ? unexplained(input) : 0;
 	if (leak->kind == LEAK_NATIVE && look->severity == SEVERITY_WARNING) {
 		finding->owner = OWNER_NATIVE_OTHER;
 		finding->excess_bytes = bytes;
