@@ -38,6 +38,24 @@ static uint64_t by_memtables(const struct rocksdb_claim *claim)
 	return memtables < claim->cache_pinned_bytes.bytes ? memtables : claim->cache_pinned_bytes.bytes;
 }
 
+/*
+ * The cache's lines, and what native-other can hold of it: where memtables are charged to the cache, the books take all
+ * that is pinned for their reservation, and pinned blocks then have no line.
+ */
+static uint64_t resident_of(const struct rule_input *input)
+{
+	const struct rocksdb_claim *claim = &input->snapshot->engine.rocksdb;
+	const struct ledger_line *lines = input->ledger->lines;
+	uint64_t resident = qty_or(lines[OWNER_ROCKSDB_BLOCK_CACHE].bytes, 0);
+	uint64_t other = qty_or(lines[OWNER_NATIVE_OTHER].bytes, 0);
+	if (claim->memtables_in_cache)
+		resident = room_sum(resident, qty_or(lines[OWNER_ROCKSDB_MEMTABLES].bytes, 0));
+	uint64_t left = claim->cache_usage_bytes.bytes > resident ? claim->cache_usage_bytes.bytes - resident : 0;
+	uint64_t blocks = claim->memtables_in_cache ? claim->cache_pinned_bytes.bytes - by_memtables(claim) : 0;
+	left = left < blocks ? left : blocks;
+	return room_sum(resident, left < other ? left : other);
+}
+
 static void change_flink(const struct snapshot *snapshot, uint64_t over, struct finding *finding)
 {
 	const char *partitioned = store_setting(snapshot, "memory.partitioned-index-filters");
@@ -101,7 +119,7 @@ static void observe(const struct rule_input *input, uint64_t resident, struct fi
 			units_format(a, memtables), units_format(b, claim->cache_pinned_bytes.bytes - memtables));
 	else
 		finding_observation(finding, "Iterators, or index and filters of level 0, pin it: this is no leak.");
-	finding_observation(finding, "Resident of cache and memtables: %s.", units_format(a, resident));
+	finding_observation(finding, "Of cache and memtables up to %s is resident.", units_format(a, resident));
 	if (claim->n_open_iterators.known)
 		finding_observation(finding, "Open iterators: %llu.", (unsigned long long)claim->n_open_iterators.n);
 	if (claim->largest_store[0])
@@ -168,10 +186,7 @@ enum rule_answer rule_rocksdb_pinned(const struct rule_input *input, struct find
 	name_missing(claim, finding);
 	if (finding->n_missing)
 		return RULE_INCONCLUSIVE;
-	const struct ledger_line *lines = input->ledger->lines;
-	uint64_t over = usage - capacity;
-	uint64_t resident = room_sum(qty_or(lines[OWNER_ROCKSDB_BLOCK_CACHE].bytes, 0),
-				     claim->memtables_in_cache ? qty_or(lines[OWNER_ROCKSDB_MEMTABLES].bytes, 0) : 0);
+	uint64_t over = usage - capacity, resident = resident_of(input);
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP];
 	/* Usage counts reservations: only what is resident past the capacity takes memory from others. */
 	bool real = resident > capacity && resident - capacity > allowed(input);

@@ -121,6 +121,24 @@ static void reservations_are_a_notice(void **state)
 	assert_int_equal(f.excess_bytes, 100 * MIB + 1);
 }
 
+/* The books take what is pinned for reservations of memtables: the blocks are in native-other, if anywhere. */
+static void pinned_blocks_without_a_line(void **state)
+{
+	(void)state;
+	for (unsigned pool = 1100; pool <= 1101; pool++) {
+		struct finding f;
+		struct snapshot *s = with(ENGINE_FLINK_TASKMANAGER, 2000 * MIB, 1000 * MIB, 1900 * MIB);
+		s->engine.rocksdb.memtables_in_cache = true;
+		s->engine.rocksdb.memtables_bytes = qty_measured(100 * MIB);
+		s->engine.gauges.direct_used_bytes = qty_measured(0);
+		s->vmas.items[s->vmas.n - 1].anonymous_bytes = (uint64_t)pool * MIB;
+		assert_int_equal(ask(s, &f), RULE_FIRED);
+		judge_whole(&f);
+		judge_figure(&f, "resident_bytes", (uint64_t)pool * MIB);
+		assert_int_equal(f.severity, pool == 1100 ? SEVERITY_NOTICE : SEVERITY_WARNING);
+	}
+}
+
 static void remedies(void **state)
 {
 	(void)state;
@@ -216,6 +234,7 @@ int main(void)
 		cmocka_unit_test(borders),
 		cmocka_unit_test(arenas_are_normal),
 		cmocka_unit_test(reservations_are_a_notice),
+		cmocka_unit_test(pinned_blocks_without_a_line),
 		cmocka_unit_test(remedies),
 		cmocka_unit_test(inputs),
 		cmocka_unit_test(longest_and_largest),
