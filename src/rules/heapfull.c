@@ -154,7 +154,7 @@ static enum rule_answer fire(const struct rule_input *input, struct finding *fin
 	change_heap(input, finding, stayed, max);
 	finding_validate(
 		finding,
-		"steady: what a collection leaves stays below 80 %% of the heap through a full day's peak (jstat -gcutil: column O)");
+		"steady: what a collection leaves stays below 80 %% of the heap through a full day's peak");
 	finding_validate(
 		finding,
 		"restore: the same while a restore, rebalance or catch-up runs, and no java.lang.OutOfMemoryError in the log");
