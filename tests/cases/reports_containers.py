@@ -137,7 +137,7 @@ R20 = dict(source='R20 (kvrocks PR 3594, cockroach#76282)', line='apache/kvrocks
            events={'max': 5231}, refault_file=300)
 
 taskmanager(
-    'r20_page_cache', 'Page cache fills the container to its limit', '1.20.3', dict(process='2048m'), limit=3 * GIB, conf=HASHMAP,
+    'r20_page_cache', 'Page cache fills the container to its limit', '1.20.3', dict(process='3072m'), limit=3 * GIB, conf=HASHMAP,
     cache_active=1500 * MIB, cache_inactive=520 * MIB, dirty=8 * MIB, **R20,
     constructed='limit 3 GiB, 2 GiB of clean page cache; ' + PLAIN,
     verdict='clean page cache goes when it must: no danger', rules='page-cache-benign', expect='''
@@ -148,7 +148,7 @@ taskmanager(
         ''')
 
 taskmanager(
-    'r20_bare', 'The same as users run it: no metrics, no NMT, no attach, no configuration file', '1.20.3', dict(process='2048m'),
+    'r20_bare', 'The same as users run it: no metrics, no NMT, no attach, no configuration file', '1.20.3', dict(process='3072m'),
     limit=3 * GIB, conf=None, reporter=False, attach=False, cache_active=1500 * MIB, cache_inactive=520 * MIB, dirty=8 * MIB, **R20,
     constructed='as r20_page_cache, read from outside alone', verdict='the same', rules='page-cache-benign', expect='''
         finding page-cache-benign info
@@ -157,7 +157,7 @@ taskmanager(
         ''')
 
 taskmanager(
-    'r20_dirty', 'Much of the page cache must be written first', '1.20.3', dict(process='2048m'), limit=3 * GIB, conf=HASHMAP,
+    'r20_dirty', 'Much of the page cache must be written first', '1.20.3', dict(process='3072m'), limit=3 * GIB, conf=HASHMAP,
     cache_active=600 * MIB, cache_inactive=1400 * MIB, dirty=820 * MIB, writeback=60 * MIB, pressure_some='9.10 8.40 4.10',
     pressure_full='6.20 5.90 2.80', **R20,
     constructed='as r20_page_cache, but 820 MiB are dirty and threads wait', verdict='writers outrun the disk: dirty page cache',
@@ -182,7 +182,7 @@ taskmanager(
 # --- what no report tells of --------------------------------------------------------------------------
 
 taskmanager(
-    'x01_tmpfs_state', 'Working directories on an emptyDir of medium Memory', '1.20.3', dict(process='2048m'), limit=3 * GIB,
+    'x01_tmpfs_state', 'Working directories on an emptyDir of medium Memory', '1.20.3', dict(process='3072m'), limit=3 * GIB,
     conf={'state.backend.type': 'rocksdb'}, heap=420 * MIB, rocksdb=420 * MIB, libraries=[rocksdb_library()], tmpfs=900 * MIB, tmpfs_mounts=[('/opt/flink/state', 900 * MIB, None)],
     source='none', line='constructed', confidence='-', reported='nothing', constructed='limit 3 GiB, 900 MiB of SST files in memory; '
     + PLAIN, verdict='files in memory are charged and not reclaimed: put them on a disk', rules='tmpfs-charged', expect='''
@@ -193,7 +193,7 @@ taskmanager(
 
 taskmanager(
     'x01_tmpfs_bare', 'The same as users run it: no metrics, no NMT, no attach, no configuration file', '1.20.3',
-    dict(process='2048m'), limit=3 * GIB, conf=None, reporter=False, attach=False, heap=420 * MIB, rocksdb=420 * MIB,
+    dict(process='3072m'), limit=3 * GIB, conf=None, reporter=False, attach=False, heap=420 * MIB, rocksdb=420 * MIB,
     libraries=[rocksdb_library()], tmpfs=900 * MIB, tmpfs_mounts=[('/opt/flink/state', 900 * MIB, None)], source='none', line='constructed', confidence='-', reported='nothing',
     constructed='as x01_tmpfs_state, read from outside alone', verdict='the same', rules='tmpfs-charged', expect='''
         root tmpfs-charged

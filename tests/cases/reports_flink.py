@@ -409,6 +409,7 @@ taskmanager(
         root heap-pressure
         finding heap-pressure critical
         group java-heap
+        change taskmanager.memory.task.off-heap.size
         ''')
 
 taskmanager(
