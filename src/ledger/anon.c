@@ -245,20 +245,26 @@ static bool maps_rocksdb(const struct snapshot *snapshot)
 	return false;
 }
 
-/*
- * What of a cache's usage is reserved for memtables and holds nothing. The write buffer manager reserves by pinned
- * entries and is slow to give back: RocksDB 6 by 256 KiB a flush, so that its reservation stays at the highest the memtables
- * ever were. All that is pinned is reserved but for index and filters of level 0, a per cent or two.
- */
-static uint64_t reserved_for_memtables(const struct rocksdb_claim *claim, const char **ret_source)
+/* No metrics of RocksDB: its lines are unread where it is in use, and 0 where Flink says that no store is open. */
+static void rocksdb_unread(const struct snapshot *snapshot, struct ledger *ledger)
 {
-	uint64_t memtables = claim->memtables_in_cache ? qty_or(claim->memtables_bytes, 0) : 0;
-	if (memtables && qty_or(claim->cache_pinned_bytes, 0) > memtables) {
-		*ret_source = "metrics: block-cache-usage less what memtables reserve (pinned)";
-		return claim->cache_pinned_bytes.bytes;
+	static const enum owner owners[] = { OWNER_ROCKSDB_BLOCK_CACHE, OWNER_ROCKSDB_MEMTABLES,
+					     OWNER_ROCKSDB_TABLE_READERS };
+	const struct engine_state *engine = &snapshot->engine;
+	/* A JobManager is told the backend of its jobs, and opens no store itself. */
+	bool told = engine->kind != ENGINE_FLINK_JOBMANAGER &&
+		    (engine->backend == BACKEND_ROCKSDB || engine->backend == BACKEND_FORST);
+	if (!told && !maps_rocksdb(snapshot))
+		return;
+	const char *why = engine->rocksdb.ambiguous ? "its metrics collide: see missing inputs"
+						    : "RocksDB metrics not read: inside native-other";
+	for (size_t i = 0; i < sizeof owners / sizeof owners[0]; i++) {
+		if (!store_none_is_open(engine))
+			(void)unread_line(ledger, owners[i], "metrics", why);
+		else
+			line_note(line_put(ledger, owners[i], qty_of(0, QTY_INFERRED), "metrics: Managed.Used"),
+				  "no managed memory in use: no store is open");
 	}
-	*ret_source = memtables ? "metrics: block-cache-usage less memtables" : "metrics: block-cache-usage";
-	return memtables;
 }
 
 static void rocksdb_lines(const struct snapshot *snapshot, struct ledger *ledger, struct pool *pool)
@@ -266,17 +272,7 @@ static void rocksdb_lines(const struct snapshot *snapshot, struct ledger *ledger
 	const struct rocksdb_claim *claim = &snapshot->engine.rocksdb;
 	bool usable = !claim->ambiguous && (qty_known(claim->cache_usage_bytes) || qty_known(claim->memtables_bytes));
 	if (!usable) {
-		/* A JobManager is told the backend of its jobs, and opens no store itself. */
-		bool told = snapshot->engine.kind != ENGINE_FLINK_JOBMANAGER &&
-			    (snapshot->engine.backend == BACKEND_ROCKSDB || snapshot->engine.backend == BACKEND_FORST);
-		bool in_use = told || maps_rocksdb(snapshot);
-		if (!in_use)
-			return;
-		const char *why = claim->ambiguous ? "its metrics collide: see missing inputs"
-						   : "RocksDB metrics not read: inside native-other";
-		(void)unread_line(ledger, OWNER_ROCKSDB_BLOCK_CACHE, "metrics", why);
-		(void)unread_line(ledger, OWNER_ROCKSDB_MEMTABLES, "metrics", why);
-		(void)unread_line(ledger, OWNER_ROCKSDB_TABLE_READERS, "metrics", why);
+		rocksdb_unread(snapshot, ledger);
 		return;
 	}
 	/* Readers and memtables are touched when they exist; a cache's usage holds reservations, so it gives way first. */
@@ -298,7 +294,7 @@ static void rocksdb_lines(const struct snapshot *snapshot, struct ledger *ledger
 		return;
 	}
 	const char *source;
-	uint64_t usage = claim->cache_usage_bytes.bytes, reserved = reserved_for_memtables(claim, &source);
+	uint64_t usage = claim->cache_usage_bytes.bytes, reserved = store_reserved_bytes(&snapshot->engine, &source);
 	struct ledger_line *line =
 		take_line(ledger, pool, OWNER_ROCKSDB_BLOCK_CACHE, usage > reserved ? usage - reserved : 0, source);
 	if (claim->n_caches.known)

@@ -17,6 +17,12 @@ void line_note(struct ledger_line *line, const char *format, ...) __attribute__(
 /* The anonymous side: the JVM's mappings, NMT, claims (anon.c). */
 void anon_lines(const struct snapshot *snapshot, const struct vma_split *split, struct ledger *ledger);
 
+/* What of the block caches' usage is reserved for memtables and holds nothing (stores.c). */
+uint64_t store_reserved_bytes(const struct engine_state *engine, const char **ret_source);
+
+/* Flink says that no store is open: then unread lines of RocksDB are 0, and what is left over is not theirs (stores.c). */
+bool store_none_is_open(const struct engine_state *engine);
+
 /* shmem, file, kernel, sock, hugetlb (charge.c). */
 void charge_lines(const struct snapshot *snapshot, const struct vma_split *split, struct ledger *ledger);
 
