@@ -60,7 +60,8 @@ static bool is_foreign(struct str path, struct str jdk)
 	for (size_t i = 0; i < sizeof system / sizeof system[0]; i++)
 		if (str_starts(path, system[i]))
 			return false;
-	return !(jdk.len && str_starts(path, jdk)) && !is_known(name);
+	bool of_jdk = jdk.len && path.len > jdk.len && str_starts(path, jdk) && path.ptr[jdk.len] == '/';
+	return !of_jdk && !is_known(name);
 }
 
 size_t foreign_find(const struct snapshot *snapshot, char ret_names[FOREIGN_TEXT_CAP])

@@ -294,7 +294,7 @@ static void foreign_libraries_are_named(void **state)
 		(void)snap_vma(s, VMA_FILE, VMA_READ | VMA_EXEC, names[i], M, 0);
 	assert_int_equal(ask(native, s, &f), RULE_FIRED);
 	says(f.observation,
-	     "libvelox.so, libzstd-jni-1.5.5-4.so, snappy-1.1.10-a-name-that-is-longer-than-a-report-, liba.so.1 and more.");
+	     "libvelox.so, libzstd-jni-1.5.5-4.so, snappy-1.1.10-a-name-that-is-longer-than-a-repo, liba.so.1 and more.");
 	assert_null(strstr(f.observation, "rocksdbjni"));
 	assert_null(strstr(f.observation, "netty"));
 	assert_null(strstr(f.observation, "libzip"));
