@@ -40,7 +40,8 @@ static int render(const struct options *options, const struct evidence *evidence
 				   : err_set(err, ERR_NOMEM, "no memory for a report");
 	if (rc == 0) {
 		recon_run(snapshot, ledger);
-		struct rule_input input = { snapshot, ledger, &options->rules.thresholds, &options->rules.silences };
+		struct rule_input input = { snapshot, ledger, &options->rules.thresholds, &options->rules.silences,
+					    NULL };
 		rules_run(&input, verdict);
 		rc = options->format == FORMAT_JSON ? report_json(snapshot, ledger, verdict, out, err)
 						    : report_table(snapshot, ledger, verdict, command_color(options),
