@@ -59,6 +59,33 @@ static bool managed_is_idle(const struct engine_state *engine)
 	       engine->python != TRISTATE_TRUE && qty_or(engine->gauges.managed_used_bytes, 0) == 0;
 }
 
+/* What of the task's off-heap memory nobody uses: direct buffers have left it, and all native memory that has no owner. */
+static uint64_t idle_off_heap(const struct rule_input *input)
+{
+	const struct flink_budget *flink = &input->snapshot->engine.flink;
+	const struct engine_gauges *gauges = &input->snapshot->engine.gauges;
+	struct qty direct =
+		qty_known(gauges->direct_capacity_bytes) ? gauges->direct_capacity_bytes : gauges->direct_used_bytes;
+	struct qty left = qty_min(qty_sub(flink->direct_bytes, direct), flink->task_off_heap_bytes);
+	left = qty_sub(left, input->ledger->lines[OWNER_NATIVE_OTHER].bytes);
+	return qty_or(left, 0);
+}
+
+static bool change_idle_off_heap(const struct rule_input *input, struct finding *finding, uint64_t more)
+{
+	char idle[UNITS_TEXT_CAP];
+	uint64_t task = qty_or(input->snapshot->engine.flink.task_off_heap_bytes, 0), left = idle_off_heap(input);
+	if (left < more || task < more)
+		return false;
+	finding_turn(finding, KNOB_DIRECT, TURN_DOWN);
+	finding_turn(finding, KNOB_HEAP, TURN_UP);
+	finding_change(
+		finding,
+		"set taskmanager.memory.task.off-heap.size to %llum (%llum less than now): %s of it is used by nobody, and Flink gives what is freed to the heap",
+		(unsigned long long)(task - more) >> 20, grow_mib(more), units_format(idle, left));
+	return true;
+}
+
 static void change_flink(const struct rule_input *input, struct finding *finding, uint64_t more)
 {
 	const struct flink_budget *flink = &input->snapshot->engine.flink;
@@ -74,6 +101,8 @@ static void change_flink(const struct rule_input *input, struct finding *finding
 			(unsigned long long)(managed - more) >> 20, grow_mib(more));
 		return;
 	}
+	if (change_idle_off_heap(input, finding, more))
+		return;
 	finding_turn(finding, KNOB_HEAP, TURN_UP);
 	finding_turn(finding, KNOB_PROCESS_SIZE, TURN_UP);
 	finding_turn(finding, KNOB_LIMIT, TURN_UP);
@@ -152,9 +181,8 @@ static enum rule_answer fire(const struct rule_input *input, struct finding *fin
 		finding_figure(finding, "collections", (int64_t)snapshot->perf.gc_count.n);
 	explain_pressure(snapshot, finding, stayed);
 	change_heap(input, finding, stayed, max);
-	finding_validate(
-		finding,
-		"steady: what a collection leaves stays below 80 %% of the heap through a full day's peak");
+	finding_validate(finding,
+			 "steady: what a collection leaves stays below 80 %% of the heap through a full day's peak");
 	finding_validate(
 		finding,
 		"restore: the same while a restore, rebalance or catch-up runs, and no java.lang.OutOfMemoryError in the log");

@@ -343,6 +343,34 @@ static void who_gives_the_heap_more(void **state)
 	says(f.change, "raise jobmanager.memory.process.size to 2320m");
 }
 
+/* F42: 10 GiB were set aside for the task's off-heap memory, and nobody uses them. */
+static void idle_off_heap_gives_the_heap_more(void **state)
+{
+	(void)state;
+	static const struct {
+		uint64_t task, used;
+		bool known, pays;
+	} table[] = {
+		{ 500 * M, 60 * M, true, true }, /* 500 less 80 of native memory in the pool */
+		{ 500 * M, 300 * M, true, false }, { 420 * M, 0, true, true },
+		{ 410 * M, 0, true, false },       { 500 * M, 0, false, false },
+	};
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		struct finding f;
+		struct snapshot *s = heap(GC_G1, 900 * M);
+		snap_flink(s, 1000 * M, 0, 0, table[i].task, 200 * M, 2000 * M);
+		s->engine.flink.task_off_heap_bytes = qty_measured(table[i].task);
+		if (table[i].known)
+			s->engine.gauges.direct_used_bytes = qty_measured(table[i].used);
+		assert_int_equal(ask(pressure, s, &f), RULE_FIRED);
+		if (turns(&f, KNOB_DIRECT, TURN_DOWN) != table[i].pays)
+			print_error("row %zu: %s\n", i, f.change);
+		assert_int_equal(turns(&f, KNOB_DIRECT, TURN_DOWN), table[i].pays);
+		if (i == 0)
+			says(f.change, "set taskmanager.memory.task.off-heap.size to 180m (320m less than now)");
+	}
+}
+
 /* --- metaspace-near-limit --------------------------------------------------------------------------------- */
 
 static const char metaspace[] = "metaspace-near-limit";
@@ -612,6 +640,7 @@ int main(void)
 		cmocka_unit_test(concurrent_collectors),
 		cmocka_unit_test(the_old_generation),
 		cmocka_unit_test(who_gives_the_heap_more),
+		cmocka_unit_test(idle_off_heap_gives_the_heap_more),
 		cmocka_unit_test(metaspace_borders),
 		cmocka_unit_test(metaspace_inputs),
 		cmocka_unit_test(class_space_has_its_own_size),
