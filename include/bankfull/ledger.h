@@ -99,7 +99,8 @@ enum { DEMAND_PARTS_MAX = 16 };
 struct demand_part {
 	const char *what;
 	uint64_t bytes;
-	bool unread; /* its line is: its bytes stand in "everything else", bytes is 0 here and null in JSON */
+	bool unread;     /* its line is: its bytes stand in "everything else", bytes is 0 here and null in JSON */
+	uint64_t owners; /* bit set of 1 << enum owner: who fills it; 0 in a legal demand */
 };
 
 struct demand {

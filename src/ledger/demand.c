@@ -184,6 +184,13 @@ static void demand_put_line(struct demand *demand, const char *what, struct qty 
 		demand->parts[at].unread = !qty_known(part);
 }
 
+/* Who fills the addend that was put last. */
+static void demand_owners(struct demand *demand, uint64_t owners)
+{
+	if (demand->n_parts)
+		demand->parts[demand->n_parts - 1].owners = owners;
+}
+
 static struct qty scaled_110(struct qty q)
 {
 	return qty_add(q, qty_of(q.bytes / 10, QTY_INFERRED));
@@ -261,11 +268,16 @@ void demand_figures(const struct snapshot *snapshot, struct ledger *ledger)
 	const char *heap_what;
 	struct qty heap = heap_demand(snapshot, ledger, &heap_what), rocksdb_part = rocksdb_expected(snapshot, ledger);
 	demand_put(&expected, heap_what, heap);
+	demand_owners(&expected, heap_owners);
 	demand_put_line(&expected, "direct in use", direct);
+	demand_owners(&expected, direct_owners);
 	demand_put_line(&expected, "metaspace in use", metaspace);
+	demand_owners(&expected, BIT(OWNER_METASPACE));
 	demand_put(&expected, "rocksdb", rocksdb_part);
+	demand_owners(&expected, rocksdb_owners);
 	demand_put(&expected, "1.1 x everything else",
 		   scaled_110(rest_without(ledger, others, rocksdb_inside(ledger, rocksdb_part))));
+	demand_owners(&expected, others);
 	ledger->expected = expected;
 
 	demand_put(&legal, heap_what, heap);

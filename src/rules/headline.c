@@ -79,8 +79,11 @@ void headline_write(const struct rule_input *input, struct verdict *verdict)
 	if (verdict->worst >= SEVERITY_WARNING)
 		act(input, verdict, room);
 	else if (verdict->worst == SEVERITY_NOTICE)
-		(void)snprintf(verdict->headline, sizeof verdict->headline, "nothing urgent: %s; worth knowing: %s.",
-			       room, verdict->findings[0].title);
+		(void)snprintf(verdict->headline, sizeof verdict->headline,
+			       "nothing urgent: %s%s%s; worth knowing: %s.", room,
+			       largest >= 0 ? "; the largest owner is " : "",
+			       largest >= 0 ? owner_text(owner, input->ledger, largest) : "",
+			       verdict->findings[0].title);
 	else if (largest >= 0)
 		(void)snprintf(verdict->headline, sizeof verdict->headline,
 			       "nothing to do: %s; the largest owner is %s.", room,

@@ -157,32 +157,54 @@ enum rule_answer rule_freeboard_low(const struct rule_input *input, struct findi
 	return RULE_FIRED;
 }
 
-/* The part of the expectation with most still to come. */
-static const struct demand_part *largest_growth(const struct ledger *ledger, const struct demand *demand,
-						uint64_t *ret_growth)
+static bool is_owner_of(const struct demand_part *part, int owner)
+{
+	return part->owners >> owner & 1;
+}
+
+/* What is still to come of a part: nothing is known of one with an unread line, and of the rest all is there. */
+static uint64_t growth_of(const struct ledger *ledger, const struct demand_part *part)
+{
+	uint64_t resident = 0;
+	if (part->unread || is_owner_of(part, OWNER_NATIVE_OTHER))
+		return 0;
+	for (int owner = 0; owner < OWNER_COUNT; owner++) {
+		if (!is_owner_of(part, owner) || !ledger->listed[owner])
+			continue;
+		if (!qty_known(ledger->lines[owner].bytes))
+			return 0;
+		resident = room_sum(resident, ledger->lines[owner].bytes.bytes);
+	}
+	return part->bytes > resident ? part->bytes - resident : 0;
+}
+
+static const struct demand_part *largest_growth(const struct ledger *ledger, uint64_t *ret_growth)
 {
 	const struct demand_part *best = NULL;
 	*ret_growth = 0;
-	for (size_t i = 0; i < demand->n_parts; i++) {
-		uint64_t resident = 0;
-		if (i == 0)
-			resident = qty_or(ledger->lines[OWNER_JAVA_HEAP].bytes, 0) +
-				   qty_or(ledger->lines[OWNER_ZGC_HEAP].bytes, 0);
-		else if (i == 3 && !qty_known(ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bytes))
-			resident = demand->parts[i].bytes; /* unread: how much is still to come is not known */
-		else if (i == 3)
-			resident = qty_or(ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bytes, 0) +
-				   qty_or(ledger->lines[OWNER_ROCKSDB_MEMTABLES].bytes, 0) +
-				   qty_or(ledger->lines[OWNER_ROCKSDB_TABLE_READERS].bytes, 0);
-		else
-			resident = demand->parts[i].bytes;
-		uint64_t growth = demand->parts[i].bytes > resident ? demand->parts[i].bytes - resident : 0;
-		if (!best || growth > *ret_growth) {
-			best = &demand->parts[i];
-			*ret_growth = growth;
-		}
+	for (size_t i = 0; i < ledger->expected.n_parts; i++) {
+		uint64_t growth = growth_of(ledger, &ledger->expected.parts[i]);
+		if (growth <= *ret_growth)
+			continue;
+		best = &ledger->expected.parts[i];
+		*ret_growth = growth;
 	}
 	return best;
+}
+
+/*
+ * Who is to blame for a demand past the limit: who overran a budget; else who has still to come, if without that it
+ * would fit; else who is there.
+ */
+static int demanding_owner(const struct ledger *ledger, const struct demand_part *growing, uint64_t growth,
+			   uint64_t excess)
+{
+	if (overrun_budget(ledger))
+		return blamed_owner(ledger);
+	for (int owner = 0; growing && growth >= excess && owner < OWNER_COUNT; owner++)
+		if (is_owner_of(growing, owner) && ledger->listed[owner])
+			return owner;
+	return largest_owner(ledger);
 }
 
 enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct finding *finding)
@@ -200,15 +222,12 @@ enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct f
 	if (!room_demand_is_over(input))
 		return RULE_SILENT;
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], c[UNITS_TEXT_CAP];
+	char owner[64];
 	uint64_t growth;
-	const struct demand_part *part = largest_growth(ledger, &ledger->expected, &growth);
+	const struct demand_part *part = largest_growth(ledger, &growth);
 	finding->severity = SEVERITY_WARNING;
 	finding->excess_bytes = expected - limit;
-	finding->owner = overrun_budget(ledger) ? blamed_owner(ledger)
-			 : part == &ledger->expected.parts[0]
-				 ? (ledger->listed[OWNER_ZGC_HEAP] ? OWNER_ZGC_HEAP : OWNER_JAVA_HEAP)
-			 : part == &ledger->expected.parts[3] ? OWNER_ROCKSDB_BLOCK_CACHE
-							      : largest_owner(ledger);
+	finding->owner = demanding_owner(ledger, part, growth, expected - limit);
 	finding_title(finding, "the pod is set up to need %s against a limit of %s", units_format(a, expected),
 		      units_format(b, limit));
 	finding_observation(finding, "Configured to take %s in all, %s more than the limit.", units_format(a, expected),
@@ -219,8 +238,11 @@ enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct f
 								     : units_format(c, ledger->expected.parts[i].bytes),
 				    i + 1 < ledger->expected.n_parts ? ";" : ".");
 	observe_overrun(ledger, finding);
-	if (growth && part && !overrun_budget(ledger))
+	if (part && !overrun_budget(ledger))
 		finding_observation(finding, "Most still to come: %s, %s.", part->what, units_format(c, growth));
+	if (part && growth < expected - limit && finding->owner >= 0 && !overrun_budget(ledger))
+		finding_observation(finding, "It would not fit without that either. The largest owner: %s.",
+				    owner_text(owner, ledger, finding->owner));
 	finding_cause(
 		finding,
 		"the limit was set to the heap, or to Flink's flink.size, without what lives outside it: compare limit and parts");

@@ -34,7 +34,18 @@ static bool is_flink(const struct snapshot *snapshot)
 	return snapshot->engine.kind == ENGINE_FLINK_TASKMANAGER;
 }
 
-/* What the limit leaves to RocksDB: what is free, and what it holds. What is unread of it stands in native-other. */
+/* A heap grows up to -Xmx before it collects in earnest: room that is taken already. */
+static uint64_t heap_to_come(const struct rule_input *input)
+{
+	const struct ledger *ledger = input->ledger;
+	enum owner heap = ledger->listed[OWNER_ZGC_HEAP] ? OWNER_ZGC_HEAP : OWNER_JAVA_HEAP;
+	const struct qty *most = &input->snapshot->flags.max_heap_bytes;
+	if (!ledger->listed[heap] || !qty_known(ledger->lines[heap].bytes) || !qty_known(*most))
+		return 0;
+	return qty_sub(*most, ledger->lines[heap].bytes).bytes;
+}
+
+/* What the limit leaves to RocksDB beside the whole heap: what is free, and what it holds. What is unread of it stands in native-other. */
 static struct space space_for(const struct rule_input *input, uint64_t wanted)
 {
 	const struct ledger *ledger = input->ledger;
@@ -52,9 +63,10 @@ static struct space space_for(const struct rule_input *input, uint64_t wanted)
 		inside = room_sum(inside, other < wanted ? other : wanted);
 	}
 	int64_t freeboard = ledger->freeboard_bytes.bytes;
-	uint64_t lacking = freeboard < 0 ? (uint64_t)0 - (uint64_t)freeboard : 0;
+	uint64_t lacking = room_sum(heap_to_come(input), freeboard < 0 ? (uint64_t)0 - (uint64_t)freeboard : 0);
+	uint64_t whole = freeboard > 0 ? room_sum(inside, (uint64_t)freeboard) : inside;
 	space.known = true;
-	space.bytes = freeboard >= 0 ? room_sum(inside, (uint64_t)freeboard) : inside > lacking ? inside - lacking : 0;
+	space.bytes = whole > lacking ? whole - lacking : 0;
 	return space;
 }
 
@@ -186,7 +198,7 @@ static void say_room(const struct space *space, struct finding *finding)
 		finding_observation(finding, "It holds %s now.", units_format(a, space->held_bytes));
 	if (space->known)
 		finding_observation(finding, "The limit leaves it %s%s.", units_format(a, space->bytes),
-				    space->held_read ? ", what it holds included" : " at most");
+				    space->held_read ? " beside the whole heap, what it holds included" : " at most");
 	else
 		finding_missing(finding, "the room that is left: the limit, or what of it is in use");
 	if (!space->held_read)

@@ -25,7 +25,9 @@ static void leave(struct snapshot *s, uint64_t room)
 	s->engine.rocksdb.memtables_bytes = qty_measured(20 * MIB);
 	s->engine.rocksdb.table_readers_bytes = qty_measured(10 * MIB);
 	s->engine.rocksdb.n_caches_certain = true;
-	s->cgroup.max = limit_set(room + 1400 * (uint64_t)MIB - 60 * MIB);
+	/* The whole heap is counted: what of it is still to come is no room. */
+	uint64_t to_come = qty_known(s->flags.max_heap_bytes) ? s->flags.max_heap_bytes.bytes - 400 * (uint64_t)MIB : 0;
+	s->cgroup.max = limit_set(room + to_come + 1400 * (uint64_t)MIB - 60 * MIB);
 }
 
 static struct snapshot *streams(uint64_t instances, uint64_t room)
@@ -110,6 +112,21 @@ static void data_bounds_the_caches(void **state)
 	assert_int_equal(f.severity, SEVERITY_WARNING);
 	s = streams(100, 6 * GIB);
 	s->engine.rocksdb.sst_bytes = qty_measured(100 * GIB);
+	assert_int_equal(ask(s, &f), RULE_FIRED);
+	assert_int_equal(f.severity, SEVERITY_WARNING);
+}
+
+/* A heap that is not there yet will come, and leaves that much less. */
+static void the_heap_is_counted_whole(void **state)
+{
+	(void)state;
+	struct finding f;
+	struct snapshot *s = streams(60, 60 * (uint64_t)INSTANCE_MIB * MIB);
+	s->flags.max_heap_bytes = qty_measured(400 * (uint64_t)MIB);
+	assert_int_equal(ask(s, &f), RULE_FIRED);
+	assert_int_equal(f.severity, SEVERITY_NOTICE);
+	s = streams(60, 60 * (uint64_t)INSTANCE_MIB * MIB);
+	s->flags.max_heap_bytes = qty_measured(400 * (uint64_t)MIB + 1);
 	assert_int_equal(ask(s, &f), RULE_FIRED);
 	assert_int_equal(f.severity, SEVERITY_WARNING);
 }
@@ -357,6 +374,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(streams_bounds),
 		cmocka_unit_test(data_bounds_the_caches),
+		cmocka_unit_test(the_heap_is_counted_whole),
 		cmocka_unit_test(advised_size),
 		cmocka_unit_test(flink_unmanaged),
 		cmocka_unit_test(flink_settings_count),
