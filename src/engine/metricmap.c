@@ -85,19 +85,14 @@ static int claim_page(struct page *page, struct engine_state *state, const char 
 	return 0;
 }
 
-static bool is_flinks(const struct page *page)
-{
-	for (int field = 0; field < GAUGE_FIELD_COUNT; field++)
-		if (page->gauges.cell[GAUGES_FLINK][field].n)
-			return true;
-	return page->stores[0].n || page->n_tickers;
-}
-
-/* A page of Flink's reporter shows the tickers that are on, or that none is. */
+/*
+ * A page without tickers proves nothing: a reporter's filter may have cut them, and so did the reduction of captures
+ * from before they were kept.
+ */
 static void count_tickers(const struct page *page, struct engine_state *state)
 {
 	struct count *count = &state->rocksdb.n_ticker_series;
-	if (state->kind == ENGINE_FLINK_TASKMANAGER && is_flinks(page))
+	if (state->kind == ENGINE_FLINK_TASKMANAGER && page->n_tickers)
 		*count = count_of(count->n + page->n_tickers);
 }
 
