@@ -22,7 +22,7 @@ rule_fn rule_allocator_retention;      /* retained.c */
 rule_fn rule_native_unexplained;       /* native.c */
 rule_fn rule_known_leak;               /* leak.c */
 rule_fn rule_other_process;            /* kernel.c */
-rule_fn rule_tmpfs_charged;            /* cache.c */
+rule_fn rule_tmpfs_charged;            /* tmpfs.c */
 rule_fn rule_socket_memory;            /* kernel.c */
 rule_fn rule_kernel_memory;            /* kernel.c */
 rule_fn rule_thp_inflation;            /* kernel.c */
