@@ -439,24 +439,43 @@ static void demand_names_what_is_to_come(void **state)
 	(void)state;
 	struct scene sc = scene_new();
 	struct ledger *l = sc.l;
-	l->limit = limit_set(100 * MIB);
+	l->limit = limit_set(850 * MIB); /* 150 MiB too little */
 	l->expected = (struct demand){ .bytes = qty_measured(1000 * MIB), .n_parts = 5 };
 	static const char *const what[] = { "-Xmx", "direct in use", "metaspace in use", "rocksdb",
 					    "1.1 x everything else" };
 	static const uint64_t mib[] = { 410, 30, 20, 500, 40 };
+	static const uint64_t owners[] = { 1 << OWNER_JAVA_HEAP | 1 << OWNER_ZGC_HEAP, 1 << OWNER_DIRECT_BUFFERS,
+					   1 << OWNER_METASPACE,
+					   1 << OWNER_ROCKSDB_BLOCK_CACHE | 1 << OWNER_ROCKSDB_MEMTABLES |
+						   1 << OWNER_ROCKSDB_TABLE_READERS,
+					   1 << OWNER_NATIVE_OTHER };
 	for (int i = 0; i < 5; i++)
-		l->expected.parts[i] = (struct demand_part){ .what = what[i], .bytes = mib[i] * MIB };
-	for (int owner = OWNER_ROCKSDB_BLOCK_CACHE; owner <= OWNER_ROCKSDB_TABLE_READERS; owner++)
+		l->expected.parts[i] =
+			(struct demand_part){ .what = what[i], .bytes = mib[i] * MIB, .owners = owners[i] };
+	for (int owner = OWNER_ROCKSDB_BLOCK_CACHE; owner <= OWNER_ROCKSDB_TABLE_READERS; owner++) {
+		l->listed[owner] = true;
 		l->lines[owner].bytes = qty_measured(100 * MIB);
+	}
 	assert_int_equal(judge("demand-over-limit", sc.s, l, &sc.f), RULE_FIRED);
 	holds(sc.f.observation,
 	      "-Xmx 410.0 MiB; direct in use 30.0 MiB; metaspace in use 20.0 MiB; rocksdb 500.0 MiB; 1.1 x everything else 40.0 MiB.");
 	holds(sc.f.observation, "Most still to come: rocksdb, 200.0 MiB.");
 	assert_int_equal(sc.f.owner, OWNER_ROCKSDB_BLOCK_CACHE);
+	assert_null(strstr(sc.f.observation, "would not fit"));
+	l->limit = limit_set(800 * MIB); /* without it, it would just fit */
+	(void)judge("demand-over-limit", sc.s, l, &sc.f);
+	assert_int_equal(sc.f.owner, OWNER_ROCKSDB_BLOCK_CACHE);
+
+	/* What is to come is not the matter where it would not fit without that: who is there is. */
+	l->limit = limit_set(799 * MIB);
+	(void)judge("demand-over-limit", sc.s, l, &sc.f);
+	holds(sc.f.observation, "It would not fit without that either. The largest owner: java-heap 400.0 MiB.");
+	assert_int_equal(sc.f.owner, OWNER_JAVA_HEAP);
 
 	l->lines[OWNER_ROCKSDB_BLOCK_CACHE].bytes = (struct qty){ 0 }; /* unread: what is to come is not known */
 	(void)judge("demand-over-limit", sc.s, l, &sc.f);
 	holds(sc.f.observation, "Most still to come: -Xmx, 10.0 MiB.");
+	l->listed[OWNER_ZGC_HEAP] = true;
 	l->lines[OWNER_ZGC_HEAP].bytes = qty_measured(10 * MIB);
 	(void)judge("demand-over-limit", sc.s, l, &sc.f);
 	assert_null(strstr(sc.f.observation, "Most still to come"));
@@ -470,7 +489,7 @@ static void demand_names_what_is_to_come(void **state)
 					(uint64_t)1 << OWNER_CODE_CACHE | (uint64_t)1 << OWNER_NATIVE_OTHER, NULL };
 	l->budgets[2] = (struct ledger_budget){ "direct", 50 * MIB, qty_measured(50 * MIB),
 						(uint64_t)1 << OWNER_DIRECT_BUFFERS, NULL };
-	l->lines[OWNER_ZGC_HEAP].bytes = (struct qty){ 0 };
+	l->listed[OWNER_ZGC_HEAP] = false;
 	(void)judge("demand-over-limit", sc.s, l, &sc.f);
 	holds(sc.f.observation,
 	      "Over its budget: jvm-overhead, 240.0 MiB against 100.0 MiB, most of it native-other 200.0 MiB.");
