@@ -241,7 +241,7 @@ static void observe(const struct rule_input *input, struct finding *finding, con
 	size_t n = foreign_find(input->snapshot, names);
 	(void)units_format(b, native);
 	if (unexplained) {
-		finding_title(finding, "%s of native memory that no budget and no metric explains",
+		finding_title(finding, "no budget and no metric explains %s of native memory",
 			      units_format(a, unexplained));
 		finding_observation(finding, "Native memory that nobody claims is %s; %s of it is unexplained.", b, a);
 	} else {
