@@ -142,6 +142,7 @@ taskmanager(
     constructed='limit 3 GiB, 2 GiB of clean page cache; ' + PLAIN,
     verdict='clean page cache goes when it must: no danger', rules='page-cache-benign', expect='''
         finding page-cache-benign info
+        group page-cache
         at-most notice
         silent freeboard-low
         silent dirty-cache
@@ -152,6 +153,7 @@ taskmanager(
     limit=3 * GIB, conf=None, reporter=False, attach=False, cache_active=1500 * MIB, cache_inactive=520 * MIB, dirty=8 * MIB, **R20,
     constructed='as r20_page_cache, read from outside alone', verdict='the same', rules='page-cache-benign', expect='''
         finding page-cache-benign info
+        group page-cache
         silent freeboard-low
         at-most notice
         ''')
