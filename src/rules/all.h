@@ -21,11 +21,11 @@ rule_fn rule_managed_idle;             /* managed.c */
 rule_fn rule_allocator_retention;      /* retained.c */
 rule_fn rule_native_unexplained;       /* native.c */
 rule_fn rule_known_leak;               /* leak.c */
-rule_fn rule_other_process;            /* kernel.c */
+rule_fn rule_other_process;            /* process.c */
 rule_fn rule_tmpfs_charged;            /* tmpfs.c */
 rule_fn rule_socket_memory;            /* kernel.c */
 rule_fn rule_kernel_memory;            /* kernel.c */
-rule_fn rule_thp_inflation;            /* kernel.c */
+rule_fn rule_thp_inflation;            /* thp.c */
 rule_fn rule_dirty_cache;              /* cache.c */
 rule_fn rule_page_cache_benign;        /* cache.c */
 rule_fn rule_swap_in_use;              /* swap.c */
