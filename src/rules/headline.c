@@ -35,6 +35,14 @@ static bool tells_of_room(const struct verdict *verdict)
 	return strcmp(verdict->findings[0].rule, "freeboard-low") == 0;
 }
 
+static const struct finding *find(const struct verdict *verdict, const char *rule)
+{
+	for (size_t i = 0; i < verdict->n_findings; i++)
+		if (strcmp(verdict->findings[i].rule, rule) == 0)
+			return &verdict->findings[i];
+	return NULL;
+}
+
 /* A sentence starts with a capital; a name such as memory.max or -Xmx stays as it is written. */
 static void capitalise(char *sentence)
 {
@@ -71,13 +79,25 @@ static void say_silenced(struct verdict *verdict)
 			       verdict->silenced[0].rule, verdict->n_silenced - 1);
 }
 
+/* What makes dashboards turn red is named even where something else is worth knowing. */
+static void full_of_cache(struct verdict *verdict, const struct finding *benign, const char *room)
+{
+	char title[sizeof benign->title];
+	memcpy(title, benign->title, sizeof title);
+	(void)snprintf(verdict->headline, sizeof verdict->headline, "nothing %s: %s; %s.",
+		       verdict->worst == SEVERITY_NOTICE ? "urgent" : "to do", title, room);
+}
+
 void headline_write(const struct rule_input *input, struct verdict *verdict)
 {
 	char room[160], owner[64];
 	room_clause(room, sizeof room, input);
 	int largest = largest_owner(input->ledger);
+	const struct finding *benign = find(verdict, "page-cache-benign");
 	if (verdict->worst >= SEVERITY_WARNING)
 		act(input, verdict, room);
+	else if (benign)
+		full_of_cache(verdict, benign, room);
 	else if (verdict->worst == SEVERITY_NOTICE)
 		(void)snprintf(verdict->headline, sizeof verdict->headline,
 			       "nothing urgent: %s%s%s; worth knowing: %s.", room,

@@ -116,14 +116,15 @@ static void observe(const struct rule_input *input, const struct look *look, con
 	if (look->others[0])
 		finding_observation(finding, "Also in this version: %s.", look->others);
 	uint64_t bytes = leak->kind == LEAK_NATIVE ? unexplained(input) : 0;
+	finding->owner = leak->kind == LEAK_NATIVE               ? OWNER_NATIVE_OTHER
+			 : input->ledger->listed[OWNER_ZGC_HEAP] ? OWNER_ZGC_HEAP
+								 : OWNER_JAVA_HEAP;
 	if (leak->kind == LEAK_NATIVE && look->severity == SEVERITY_WARNING) {
-		finding->owner = OWNER_NATIVE_OTHER;
 		finding->excess_bytes = bytes;
 		finding_observation(finding, "%s of native memory has no other explanation.", units_format(a, bytes));
 		finding_bytes(finding, "unexplained_bytes", bytes);
 	}
 	if (leak->kind == LEAK_HEAP && look->severity == SEVERITY_WARNING) {
-		finding->owner = input->ledger->listed[OWNER_ZGC_HEAP] ? OWNER_ZGC_HEAP : OWNER_JAVA_HEAP;
 		finding_observation(finding, "The heap held %s after its last collection.",
 				    units_format(a, input->snapshot->perf.heap_used_bytes.bytes));
 		finding_bytes(finding, "heap_used_bytes", input->snapshot->perf.heap_used_bytes.bytes);

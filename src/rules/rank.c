@@ -20,7 +20,7 @@ const char *const change_when_names[CHANGE_WHEN_COUNT] = { "now", "later", "with
 #define SYMPTOMS "oom-kill", "memory-high-throttling", "reclaim-thrash", "pressure-stall", "swap-in-use"
 #define FULL     "freeboard-low", SYMPTOMS
 
-enum { EFFECTS_MAX = 10 };
+enum { EFFECTS_MAX = 11 };
 
 static const struct {
 	const char *cause;
@@ -36,7 +36,7 @@ static const struct {
 	{ "allocator-retention", { "native-unexplained", "demand-over-limit", FULL } },
 	{ "native-unexplained", { "demand-over-limit", FULL } },
 	{ "thp-inflation", { "native-unexplained", "demand-over-limit", FULL } },
-	{ "known-leak", { "native-unexplained", "allocator-retention", "demand-over-limit", FULL } },
+	{ "known-leak", { "native-unexplained", "allocator-retention", "heap-pressure", "demand-over-limit", FULL } },
 	{ "other-process", { "demand-over-limit", FULL } },
 	{ "tmpfs-charged", { "demand-over-limit", FULL } },
 	{ "socket-memory", { "demand-over-limit", FULL } },
@@ -80,6 +80,18 @@ static bool can_be_blamed(const struct finding *cause, const struct finding *eff
 	return cause->severity >= least && cause->severity >= SEVERITY_NOTICE;
 }
 
+/* A leak of the heap fills no native memory, and a native one no heap. */
+static bool leaks_there(const struct finding *cause, const struct finding *effect)
+{
+	bool of_heap = cause->owner == OWNER_JAVA_HEAP || cause->owner == OWNER_ZGC_HEAP;
+	if (strcmp(cause->rule, "known-leak") != 0)
+		return true;
+	if (strcmp(effect->rule, "heap-pressure") == 0)
+		return of_heap;
+	return !of_heap ||
+	       (strcmp(effect->rule, "native-unexplained") != 0 && strcmp(effect->rule, "allocator-retention") != 0);
+}
+
 static bool stronger(const struct finding *a, const struct finding *b)
 {
 	if (a->severity != b->severity)
@@ -94,7 +106,7 @@ static const struct finding *cause_of(const struct verdict *verdict, const struc
 	for (size_t i = 0; i < verdict->n_findings; i++) {
 		const struct finding *cause = &verdict->findings[i];
 		if (cause != effect && rank_explains(cause->rule, effect->rule) && can_be_blamed(cause, effect) &&
-		    (!best || stronger(cause, best)))
+		    leaks_there(cause, effect) && (!best || stronger(cause, best)))
 			best = cause;
 	}
 	return best;

@@ -208,17 +208,31 @@ static void change_flink(const struct buffers *buffers, enum thrash thrash, cons
 		    finding);
 }
 
+/* Memtables fill three quarters of a shared cache: their manager is too small for them, and nothing is left for blocks. */
+static bool fill_the_cache(const struct rocksdb_claim *claim)
+{
+	return claim->sharing == ROCKSDB_PER_PROCESS && qty_known(claim->memtables_bytes) &&
+	       qty_known(claim->cache_capacity_bytes) &&
+	       claim->memtables_bytes.bytes >=
+		       claim->cache_capacity_bytes.bytes - claim->cache_capacity_bytes.bytes / 4;
+}
+
 static void change_streams(const struct engine_state *engine, enum thrash thrash, struct finding *finding)
 {
 	finding_turn(finding, KNOB_WRITE_BUFFERS, TURN_SET);
-	if (thrash != THRASH_STATES) {
+	const struct rocksdb_claim *claim = &engine->rocksdb;
+	if (thrash != THRASH_STATES && !fill_the_cache(claim)) {
 		finding_change(
 			finding,
 			"in the RocksDBConfigSetter call options.setMaxBackgroundJobs(4), so that flushes do not wait behind compactions");
 		return;
 	}
 	/* Half of the cache for write buffers, four blocks of 1 MiB each: what a store fills before it flushes. */
-	uint64_t wanted = room_round_up(store_ratio(engine->streams.n_instances.n, 8 * (uint64_t)STORE_MIB, 1));
+	uint64_t stores = engine->streams.n_instances.known ? engine->streams.n_instances.n : 1;
+	uint64_t wanted = store_ratio(stores, 8 * (uint64_t)STORE_MIB, 1),
+		 twice = qty_or(claim->cache_capacity_bytes, 0);
+	twice = room_sum(twice, twice);
+	wanted = room_round_up(thrash != THRASH_STATES && twice > wanted ? twice : wanted);
 	finding_turn(finding, KNOB_ROCKSDB_CACHE, TURN_UP);
 	finding_turn(finding, KNOB_LIMIT, TURN_UP);
 	finding_change(
