@@ -196,7 +196,7 @@ for folder, version, verdict, wanted in (
             at-most notice
             ''')):
     streams(folder, 'Session stores on ' + version, version=version, rocksdb='9.7.3', xmx_option='-Xmx1g', xmx=GIB, heap=800 * MIB,
-            limit=2 * GIB, native=150 * MIB, stores=[
+            limit=2 * GIB, native=120 * MIB, stores=[
                 Store('0_0', 'sessions', kind='rocksdb_session_state_id', capacity=50 * MIB, usage=40 * MIB, pinned=4096,
                       memtables=20 * MIB, cur_memtables=20 * MIB, readers=MIB)], instances=[('0_0', 'sessions')],
             source='K06 (KAFKA-19748)', line='apache/kafka commit 0dd8471174', confidence='A',
