@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How HotSpot's and glibc's mappings look, and which address ranges of a process they fill. Internal to src/ledger. PURE.
+ * How HotSpot's and glibc's mappings look, and which address ranges of a process they fill. PURE. Internal to
+ * src/ledger, but for the rule on huge pages, which looks at mappings too.
  *
  * Two marks of VmFlags carry nearly everything. HotSpot reserves address space with PROT_NONE and MAP_NORESERVE
  * (os_linux.cpp anon_mmap) and commits by mapping over it without MAP_NORESERVE (commit_memory_impl): a reserve is
