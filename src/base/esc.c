@@ -22,12 +22,22 @@ size_t esc_utf8_len(struct str text)
 	return len;
 }
 
+/* U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069: they break a line, or let it be read in another order. */
+static bool turns_the_line(const unsigned char *p)
+{
+	if (p[0] != 0xe2)
+		return false;
+	return (p[1] == 0x80 && (p[2] == 0x8e || p[2] == 0x8f || (p[2] >= 0xa8 && p[2] <= 0xae))) ||
+	       (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9);
+}
+
 /* One shown unit at the start of `text`: itself, or an escape of one byte. */
 static struct str next_unit(struct str text, char escape[5], size_t *ret_taken)
 {
 	const unsigned char *p = (const unsigned char *)text.ptr;
 	size_t len = esc_utf8_len(text);
-	bool control = p[0] < 0x20 || p[0] == 0x7f || (len == 2 && p[0] == 0xc2 && p[1] < 0xa0);
+	bool control = p[0] < 0x20 || p[0] == 0x7f || (len == 2 && p[0] == 0xc2 && p[1] < 0xa0) ||
+		       (len == 3 && turns_the_line(p));
 	if (len != 0 && !control) {
 		*ret_taken = len;
 		return (struct str){ text.ptr, len };

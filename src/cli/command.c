@@ -2,6 +2,7 @@
 /* What the commands share. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -25,9 +26,9 @@ int command_print(const struct buf *out, const char *what, struct err *err)
 
 bool command_color(const struct options *options)
 {
-	const char *no_color = getenv("NO_COLOR");
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 	if (options->color == COLOR_AUTO)
-		return isatty(STDOUT_FILENO) && !(no_color && no_color[0]);
+		return isatty(STDOUT_FILENO) && !(no_color && no_color[0]) && term && strcmp(term, "dumb") != 0;
 	return options->color == COLOR_ALWAYS;
 }
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/limits.h"
 #include "base/units.h"
@@ -231,7 +232,11 @@ static int read_config(struct options *options, unsigned command, struct wall no
 {
 	auto_buf struct buf text = { .cap = LIMIT_CONFIG_FILE };
 	auto_yml struct yml yml = { 0 };
-	int rc = file_read_at(AT_FDCWD, options->config, LIMIT_CONFIG_FILE, &text, err);
+	struct stat st;
+	/* A pipe that nobody writes to reads as an empty file: nothing would be moved or silenced, and nobody told. */
+	int rc = stat(options->config, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)
+			 ? err_set(err, ERR_USAGE, "%s: not a regular file", options->config)
+			 : file_read_at(AT_FDCWD, options->config, LIMIT_CONFIG_FILE, &text, err);
 	if (rc == 0)
 		rc = yml_parse(buf_str(&text), options->config, &yml, err);
 	if (rc < 0) {

@@ -6,11 +6,19 @@
 #include "base/typo.h"
 #include "base/units.h"
 
+enum { SHARE_WHOLE = 10000 };
+
 static const uint64_t level_max[THRESHOLD_KIND_COUNT] = {
 	[THRESHOLD_SHARE] = LEVEL_SHARE_MAX,
 	[THRESHOLD_BYTES] = LEVEL_BYTES_MAX,
 	[THRESHOLD_COUNTED] = LEVEL_COUNT_MAX,
 };
+
+/* The largest level that means anything: of a part, less than its whole, but where the table itself goes past it. */
+static uint64_t most_of(const struct threshold_info *info)
+{
+	return info->kind == THRESHOLD_SHARE && info->raise < SHARE_WHOLE ? SHARE_WHOLE - 1 : level_max[info->kind];
+}
 
 /* Basis points: digits, at most two decimals, '%'. */
 static bool parse_share(struct str text, uint64_t *ret_level)
@@ -79,6 +87,14 @@ static int unknown(const char *rule, struct str name, struct err *err)
 	return err_set(err, ERR_USAGE, "%s has no threshold '%s': it has %s, and each with -clear", rule, shown, names);
 }
 
+/* Every pod, or none, is past a level of 0 from below, or of the whole: then the rule never speaks, or never rests. */
+static bool can_be_passed(const struct threshold_info *info, uint64_t level)
+{
+	if (info->side == RAISED_BELOW && level == 0)
+		return false;
+	return level <= most_of(info);
+}
+
 int levels_take(struct thresholds *levels, struct level_lines *lines, const char *rule, struct str key,
 		const struct yml_entry *entry, struct err *err)
 {
@@ -101,6 +117,11 @@ int levels_take(struct thresholds *levels, struct level_lines *lines, const char
 	int rc = levels_parse(threshold_table[i].kind, entry->value, level, err);
 	if (rc < 0)
 		err_wrap(err, "%s.%s%s", rule, threshold, tail);
+	else if (!clear && !can_be_passed(&threshold_table[i], *level))
+		rc = err_set(
+			err, ERR_USAGE,
+			"%s.%s: every pod would be past this level, or none: to switch the rule off, silence it (silences)",
+			rule, threshold);
 	else
 		*(clear ? &lines->clear[i] : &lines->raise[i]) = entry->line;
 	return rc;
@@ -112,7 +133,7 @@ int levels_take(struct thresholds *levels, struct level_lines *lines, const char
  */
 static uint64_t clear_with(const struct threshold_info *info, uint64_t raise)
 {
-	const uint64_t most = level_max[info->kind];
+	const uint64_t most = most_of(info);
 	if (info->raise == 0) /* raised above: the table's clear is 0 too */
 		return info->side == RAISED_ABOVE || raise > most - info->clear ? raise : raise + info->clear;
 	__uint128_t product = (__uint128_t)raise * info->clear;

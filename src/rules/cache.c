@@ -13,19 +13,22 @@ static struct qty unwritten(const struct cgroup_stat *stat)
 	return qty_add(stat->file_dirty_bytes, stat->file_writeback_bytes);
 }
 
-/* Threads wait for memory now. Unread, nobody knows. */
+/* Threads wait for memory now, or did in the last minute as pressure-stall has it. Unread, nobody knows. */
 static bool waits(const struct rule_input *input)
 {
 	const struct cgroup_pressure_line *some = &input->snapshot->cgroup.pressure.some;
-	return some->known && some->avg10_bp > judged_level(input, T_RECLAIM_THRASH_MOVING);
+	return some->known && (some->avg10_bp > judged_level(input, T_RECLAIM_THRASH_MOVING) ||
+			       some->avg60_bp > judged_level(input, T_PRESSURE_STALL_WARNING));
 }
 
 /* The charge is at the limit, as near as page cache lets it be, and was pushed back there before. */
 static bool at_limit(const struct rule_input *input, const struct judged_limit *limit)
 {
 	const struct cgroup_memory *cg = &input->snapshot->cgroup;
-	return qty_known(cg->current_bytes) && cg->events.max.known && cg->events.max.n &&
-	       cg->current_bytes.bytes >= limit->bytes - limit->bytes / 10;
+	if (!qty_known(cg->current_bytes) || !cg->events.max.known || !cg->events.max.n)
+		return false;
+	uint64_t near = judged_share(input, T_DIRTY_CACHE_NEAR, limit->bytes);
+	return cg->current_bytes.bytes >= limit->bytes || limit->bytes - cg->current_bytes.bytes < near;
 }
 
 /* Enough is dirty to be told of. */
@@ -40,7 +43,7 @@ static void dirty_texts(const struct rule_input *input, const struct judged_limi
 			struct finding *finding)
 {
 	const struct cgroup_memory *cg = &input->snapshot->cgroup;
-	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], p[THRESHOLD_TEXT_CAP];
+	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], p[THRESHOLD_TEXT_CAP], q[THRESHOLD_TEXT_CAP];
 	uint64_t dirty = unwritten(&cg->stat).bytes;
 	finding_title(finding, "%s of page cache must be written before it can be reclaimed%s", units_format(a, dirty),
 		      grave ? ", and threads wait for that" : "");
@@ -53,8 +56,9 @@ static void dirty_texts(const struct rule_input *input, const struct judged_limi
 			"The charge is at the limit of %s and was pushed back %llu times: every new page waits for one to be written.",
 			units_format(a, limit->bytes), (unsigned long long)cg->events.max.n);
 	if (cg->pressure.some.known)
-		finding_observation(finding, "Some threads waited for memory %s of the last 10 s.",
-				    thresholds_format(p, THRESHOLD_SHARE, cg->pressure.some.avg10_bp));
+		finding_observation(finding, "Some threads waited for memory %s of the last 10 s, %s of the last 60 s.",
+				    thresholds_format(p, THRESHOLD_SHARE, cg->pressure.some.avg10_bp),
+				    thresholds_format(q, THRESHOLD_SHARE, cg->pressure.some.avg60_bp));
 	else
 		finding_missing(finding, "memory.pressure: whether threads wait for it now");
 	finding_observation(finding, "It is no danger of a kill: written pages are dropped.");
@@ -98,6 +102,8 @@ enum rule_answer rule_dirty_cache(const struct rule_input *input, struct finding
 	finding_bytes(finding, "limit_bytes", limit.bytes);
 	if (cg->pressure.some.known)
 		finding_figure(finding, "pressure_some_avg10_bp", cg->pressure.some.avg10_bp);
+	if (cg->pressure.some.known)
+		finding_figure(finding, "pressure_some_avg60_bp", cg->pressure.some.avg60_bp);
 	finding_turn(finding, KNOB_FILES, TURN_SET);
 	finding_change(
 		finding,
@@ -142,6 +148,10 @@ static void benign_texts(const struct rule_input *input, const struct judged_lim
 	}
 	if (!cg->pressure.some.known)
 		finding_missing(finding, "memory.pressure: whether threads wait for memory now");
+	if (ledger->freeboard_level == FREEBOARD_POD)
+		finding_missing(
+			finding,
+			"what the pod's other containers hold: within the pod's limit the room is an upper bound");
 	finding_cause(
 		finding,
 		"files that are read or written once (SST files, checkpoints, logs): then inactive_file is most of it");

@@ -42,13 +42,13 @@ static void grow_option(const struct snapshot *snapshot, struct finding *finding
 	if (qty_known(*process))
 		finding_change(
 			finding,
-			"set %s.memory.%s to %llum (%llum more than now), and raise %s.memory.process.size to %llum and the container's memory limit by the same %llum, so that the heap does not pay for it",
+			"set %s.memory.%s to %llum (%llum more than now), and raise %s.memory.process.size to %llum and the container's memory limit by the same %llum: the heap then gives up little, for Flink shares out by fractions what is added",
 			role, part->option, grow_mib(room_sum(now, more)), grow_mib(more), role,
 			grow_mib(room_sum(process->bytes, more)), grow_mib(more));
 	else
 		finding_change(
 			finding,
-			"set %s.memory.%s to %llum (%llum more than now), and raise %s.memory.process.size and the container's memory limit by the same %llum, so that the heap does not pay for it",
+			"set %s.memory.%s to %llum (%llum more than now), and raise %s.memory.process.size and the container's memory limit by the same %llum: the heap then gives up little, for Flink shares out by fractions what is added",
 			role, part->option, grow_mib(room_sum(now, more)), grow_mib(more), role, grow_mib(more));
 }
 

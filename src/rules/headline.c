@@ -58,8 +58,10 @@ static void act(const struct rule_input *input, struct verdict *verdict, const c
 {
 	const struct finding *first = &verdict->findings[0];
 	char owner[64];
+	const struct finding *kill = find(verdict, "oom-kill");
 	if (!tells_of_room(verdict))
-		(void)snprintf(verdict->headline, sizeof verdict->headline, "%s; %s.", first->title, room);
+		(void)snprintf(verdict->headline, sizeof verdict->headline, "%s; %s%s.", first->title,
+			       kill && kill != first ? "the kernel has killed a process here already; " : "", room);
 	else if (first->owner >= 0)
 		(void)snprintf(verdict->headline, sizeof verdict->headline, "%s; to blame first: %s.", first->title,
 			       owner_text(owner, input->ledger, first->owner));

@@ -111,7 +111,10 @@ enum rule_answer rule_rocksdb_over_budget(const struct rule_input *input, struct
 	if (bound->kind != LIMIT_SET)
 		finding_missing(finding, "RocksDB's budget: %s",
 				snapshot->engine.kind == ENGINE_KAFKA_STREAMS ? "number of stores"
-									      : "managed memory, or a fixed size");
+				: snapshot->engine.kind == ENGINE_FLINK_TASKMANAGER &&
+						snapshot->engine.backend == BACKEND_UNKNOWN
+					? "the state backend (state.backend.type, before 1.20 state.backend)"
+					: "managed memory, or a fixed size");
 	if (finding->n_missing)
 		return RULE_INCONCLUSIVE;
 	uint64_t over_by =

@@ -107,6 +107,8 @@ const struct threshold_info threshold_table[THRESHOLD_COUNT] = {
 				  "the kernel throttles writers at 20 % of what is dirtyable; at half of that a container at its limit already waits for the disk" },
 	[T_DIRTY_CACHE_BYTES] = { "dirty-cache", "bytes", THRESHOLD_BYTES, RAISED_ABOVE, NULL, 64 * MIB, 48 * MIB,
 				  "one SST file of a compaction is 64 MiB" },
+	[T_DIRTY_CACHE_NEAR] = { "dirty-cache", "near", THRESHOLD_SHARE, RAISED_BELOW, "of the limit left", 1000, 1200,
+				 "a compaction that deletes one SST file of 64 MiB takes a container of 1 GiB 6 % below its limit for a moment, and the next write is back at it" },
 	[T_PAGE_CACHE_BENIGN_CHARGE] = { "page-cache-benign", "charge", THRESHOLD_SHARE, RAISED_ABOVE, "of the limit",
 					 8500, 8000, "this is where dashboards of memory.current turn red" },
 	[T_PAGE_CACHE_BENIGN_FREEBOARD] = { "page-cache-benign", "freeboard", THRESHOLD_SHARE, RAISED_ABOVE,

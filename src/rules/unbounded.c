@@ -143,6 +143,9 @@ static uint64_t shared_cache(const struct space *space, uint64_t most)
 {
 	const uint64_t step = (uint64_t)16 * STORE_MIB, least = (uint64_t)LEAST_CACHE_MIB * STORE_MIB;
 	uint64_t size = space->known ? space->bytes / 4 * 3 : space->held_read ? space->held_bytes : most / 2;
+	/* Smaller than what is there, it would thrash: where room lacks for that, another change makes it first. */
+	if (size < space->held_bytes)
+		size = space->held_bytes;
 	if (size > most)
 		size = most;
 	return size > least ? size / step * step : least;

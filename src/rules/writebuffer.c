@@ -235,10 +235,13 @@ static void change_streams(const struct engine_state *engine, enum thrash thrash
 	wanted = room_round_up(thrash != THRASH_STATES && twice > wanted ? twice : wanted);
 	finding_turn(finding, KNOB_ROCKSDB_CACHE, TURN_UP);
 	finding_turn(finding, KNOB_LIMIT, TURN_UP);
+	uint64_t more = qty_known(claim->cache_capacity_bytes)
+				? qty_sub(qty_measured(wanted), claim->cache_capacity_bytes).bytes
+				: wanted;
 	finding_change(
 		finding,
-		"in the RocksDBConfigSetter make the shared LRUCache %llu MiB and the WriteBufferManager %llu MiB, and raise the container's limit by the difference",
-		store_mib_up(wanted), store_mib_up(wanted / 2));
+		"in the RocksDBConfigSetter make the shared LRUCache %llu MiB and the WriteBufferManager %llu MiB, and raise the container's limit by %llu MiB",
+		store_mib_up(wanted), store_mib_up(wanted / 2), store_mib_up(more));
 }
 
 static const char *sentence(enum thrash thrash)
@@ -323,7 +326,8 @@ static void observe_buffers(const struct rule_input *input, const struct buffers
 static void observe_count(struct finding *finding, const char *what, struct count count)
 {
 	if (any(count))
-		finding_observation(finding, "%s: %llu states.", what, (unsigned long long)count.n);
+		finding_observation(finding, "%s: %llu state%s.", what, (unsigned long long)count.n,
+				    count.n == 1 ? "" : "s");
 }
 
 static void observe(const struct rule_input *input, const struct buffers *buffers, enum thrash thrash,

@@ -114,6 +114,8 @@ prints "explain: a silence is told" "silenced until $end, because: the batch job
 prints "rules: without a configuration" "    kills           above 0          0" rules
 ! grep -q '^  \*' "$TMPDIR/out" && awk 'length > 100 { exit 1 }' "$TMPDIR/out"
 result $? "rules: nothing is marked, and 100 columns hold it"
+mkfifo "$TMPDIR/pipe"
+refused "rules: a pipe is no configuration" 2 "pipe: not a regular file" rules --config "$TMPDIR/pipe"
 refused "rules: an argument that is no option" 2 "'oom-kill' is no option" rules oom-kill
 refused "explain: no rule named" 2 "say which rule: bankfull explain RULE" explain
 refused "explain: a rule that is not there" 2 "no rule 'oom-kil': did you mean 'oom-kill'?" explain oom-kil

@@ -20,6 +20,11 @@ static const struct {
 	{ STR("two\nlines\r\t"), "two\\x0alines\\x0d\\x09" },
 	{ STR("nul\0byte"), "nul\\x00byte" },
 	{ STR("\x7f"), "\\x7f" },
+	{ STR("a\xe2\x80\xae"
+	      "b\xe2\x80\xa8"
+	      "c\xe2\x81\xa6"
+	      "d\xe2\x80\xa7"),
+	  "a\\xe2\\x80\\xaeb\\xe2\\x80\\xa8c\\xe2\\x81\\xa6d\xe2\x80\xa7" }, /* order and lines are not theirs to change */
 	{ STR("\xc2\x9b"
 	      "31m"),
 	  "\\xc2\\x9b31m" },             /* C1 in UTF-8: a CSI of one byte for some terminals */

@@ -80,6 +80,7 @@ static void prefixes(void **state)
 		for (size_t len = 0; len <= strlen(table[i].markdown); len++) {
 			char *copy = strndup(table[i].markdown, len);
 			auto_buf struct buf out = render(copy, true, 40);
+			assert_true(out.len <= out.cap);
 			free(copy);
 		}
 }

@@ -63,6 +63,11 @@ static void what_is_refused(void **state)
 		{ RULE("    warning: 99999999999999999999%\n"), "is no share" },
 		{ RULE("    warning-max: 15%\n"), "f:3: freeboard-low.warning-max: '15%' is no size" },
 		{ RULE("    warning-max: 1.5g\n"), "is no size" },
+		{ RULE("    critical: 0%\n"),
+		  "f:3: freeboard-low.critical: every pod would be past this level, or none" },
+		{ RULE("    warning-max: 0\n"), "to switch the rule off, silence it" },
+		{ RULE("    warning: 100%\n"), "every pod would be past this level, or none" },
+		{ "rules:\n  heap-pressure:\n    critical: 102%\n", "f:3: heap-pressure.critical: every pod" },
 		{ RULE("    warning-max: 1025t\n"), "'1025t' is out of range: at most 1.00 PiB" },
 		{ "rules: {oom-kill: {kills: 1%}}\n", "f:1: oom-kill.kills: '1%' is no count: write digits" },
 		{ "rules: {oom-kill: {kills: 1000001}}\n", "is out of range: at most 1000000" },
@@ -180,9 +185,8 @@ static void levels_are_taken(void **state)
 		{ RULE("    warning: 15%\n    warning-clear: 20%\n"), T_FREEBOARD_LOW_WARNING, 1500, 2000 },
 		{ RULE("    warning: 15%\n    warning-clear: 15%\n"), T_FREEBOARD_LOW_WARNING, 1500, 1500 },
 		{ RULE("    warning-clear: 20%\n"), T_FREEBOARD_LOW_WARNING, 1000, 2000 },
-		{ RULE("    warning: 1000%\n"), T_FREEBOARD_LOW_WARNING, 100000,
-		  100000 }, /* its clear would be past all */
-		{ RULE("    critical: 0%\n"), T_FREEBOARD_LOW_CRITICAL, 0, 0 },
+		{ RULE("    warning: 99%\n"), T_FREEBOARD_LOW_WARNING, 9900, 9999 }, /* its clear would be past all */
+		{ RULE("    critical: 0.01%\n"), T_FREEBOARD_LOW_CRITICAL, 1, 2 },
 		{ RULE("    warning-max: 2GiB\n"), T_FREEBOARD_LOW_WARNING_MAX, 2 * GIB, 2 * (GIB + GIB / 5) },
 		{ RULE("    warning-max: 1024t\n"), T_FREEBOARD_LOW_WARNING_MAX, GIB << 20, GIB << 20 },
 		{ "rules: {pressure-stall: {warning: 20%}}\n", T_PRESSURE_STALL_WARNING, 2000, 1000 },

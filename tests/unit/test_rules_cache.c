@@ -193,6 +193,48 @@ static void dirty_levels(void **state)
 	judge_figure(&f, "file_writeback_bytes", 50 * MIB);
 }
 
+/* The charge is 990 MiB: a tenth of 1100 is left, or a byte less. */
+static void dirty_near_the_limit(void **state)
+{
+	(void)state;
+	struct finding f;
+	struct snapshot *s = dirty(300, 5000);
+	s->cgroup.max = limit_set(1100 * (uint64_t)MIB);
+	assert_int_equal(ask("dirty-cache", s, &f), RULE_FIRED);
+	assert_int_equal(f.severity, SEVERITY_NOTICE);
+	s = dirty(300, 5000);
+	s->cgroup.max = limit_set(1100 * (uint64_t)MIB);
+	s->cgroup.current_bytes.bytes++;
+	assert_int_equal(ask("dirty-cache", s, &f), RULE_FIRED);
+	assert_int_equal(f.severity, SEVERITY_WARNING);
+	s = dirty(300, 5000); /* past the limit, as a resize leaves it */
+	s->cgroup.max = limit_set(900 * (uint64_t)MIB);
+	assert_int_equal(ask("dirty-cache", s, &f), RULE_FIRED);
+	assert_int_equal(f.severity, SEVERITY_WARNING);
+}
+
+/* A pause of some seconds between two waits is no end of them: the last minute counts as well. */
+static void waiting_of_the_last_minute_counts(void **state)
+{
+	(void)state;
+	struct finding f;
+	struct snapshot *s = dirty(300, 0);
+	s->cgroup.pressure.some.avg60_bp = 1000;
+	assert_int_equal(ask("dirty-cache", s, &f), RULE_FIRED);
+	assert_int_equal(f.severity, SEVERITY_NOTICE);
+	s = dirty(300, 0);
+	s->cgroup.pressure.some.avg60_bp = 1001;
+	assert_int_equal(ask("dirty-cache", s, &f), RULE_FIRED);
+	assert_int_equal(f.severity, SEVERITY_WARNING);
+	judge_whole(&f);
+	s = dirty(0, 0);
+	s->cgroup.pressure.some.avg60_bp = 1000;
+	assert_int_equal(ask("page-cache-benign", s, &f), RULE_FIRED);
+	s = dirty(0, 0);
+	s->cgroup.pressure.some.avg60_bp = 1001;
+	assert_int_equal(ask("page-cache-benign", s, &f), RULE_SILENT);
+}
+
 /* Far from its limit, or never pushed back there, nobody waits for the disk because of it. */
 static void dirty_is_a_notice_away_from_the_limit(void **state)
 {
@@ -280,6 +322,12 @@ static void benign_is_silent_where_it_harms(void **state)
 	s = cached(600, 1000);
 	s->pod_limit = limit_set(400 * (uint64_t)MIB);
 	assert_int_equal(ask("page-cache-benign", s, &f), RULE_SILENT);
+	/* The pod has room, as far as can be seen. */
+	s = cached(600, 1000);
+	s->pod_limit = limit_set(900 * (uint64_t)MIB);
+	assert_int_equal(ask("page-cache-benign", s, &f), RULE_FIRED);
+	judge_whole(&f);
+	judge_missing(&f, "the pod's other containers");
 	/* Files in memory are no page cache: they are in the floor. */
 	const struct snap_shape shape = { .heap = 300, .pool = 50, .cache = 50, .shmem = 550 };
 	s = snap_new(&shape);
@@ -323,6 +371,8 @@ int main(void)
 		cmocka_unit_test(tmpfs_without_inputs),
 		cmocka_unit_test(tmpfs_extremes),
 		cmocka_unit_test(dirty_levels),
+		cmocka_unit_test(dirty_near_the_limit),
+		cmocka_unit_test(waiting_of_the_last_minute_counts),
 		cmocka_unit_test(dirty_is_a_notice_away_from_the_limit),
 		cmocka_unit_test(dirty_without_inputs),
 		cmocka_unit_test(benign_levels),
