@@ -110,6 +110,13 @@ static bool holds_others(const struct snapshot *snapshot, const struct ledger *l
 		(memtables || unread_line(ledger, OWNER_ROCKSDB_BLOCK_CACHE)));
 }
 
+/* Managed memory that a heap backend's job reserved, for batch or Python, lies in native-other where no NMT tells it apart. */
+static bool may_hold_managed(const struct snapshot *snapshot, const struct ledger *ledger)
+{
+	return snapshot->engine.backend == BACKEND_HASHMAP &&
+	       qty_or(snapshot->engine.gauges.managed_used_bytes, 0) > 0 && unread_line(ledger, OWNER_MANAGED_UNSAFE);
+}
+
 void budget_figures(const struct snapshot *snapshot, struct ledger *ledger)
 {
 	const struct flink_budget *flink = &snapshot->engine.flink;
@@ -150,8 +157,13 @@ void budget_figures(const struct snapshot *snapshot, struct ledger *ledger)
 	line_budget(ledger, OWNER_METASPACE, flink->metaspace_bytes);
 	size_t at = ledger->n_budgets;
 	budget_put(ledger, "jvm-overhead", flink->overhead_bytes, overhead, NULL);
-	if (ledger->n_budgets > at && holds_others(snapshot, ledger))
-		ledger->budgets[at].actual_bytes = (struct qty){ 0 };
+	if (ledger->n_budgets == at)
+		return;
+	struct qty *actual = &ledger->budgets[at].actual_bytes;
+	/* Within its budget an upper bound does no harm; past it, it would accuse. */
+	bool accuses = actual->bytes > ledger->budgets[at].budget_bytes && may_hold_managed(snapshot, ledger);
+	if (accuses || holds_others(snapshot, ledger))
+		*actual = (struct qty){ 0 };
 }
 
 /* Resident where it was read, else nothing: for owners that may not exist at all (no tmpfs, no sockets). */

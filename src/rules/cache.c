@@ -53,7 +53,7 @@ static void dirty_texts(const struct rule_input *input, const struct judged_limi
 	if (at_limit(input, limit))
 		finding_observation(
 			finding,
-			"The charge is at the limit of %s and was pushed back %llu times: every new page waits for one to be written.",
+			"The charge is within a tenth of the limit of %s, which has pushed it back %llu times so far: what is dirty must be written to make room.",
 			units_format(a, limit->bytes), (unsigned long long)cg->events.max.n);
 	if (cg->pressure.some.known)
 		finding_observation(finding, "Some threads waited for memory %s of the last 10 s, %s of the last 60 s.",

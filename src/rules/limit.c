@@ -84,7 +84,7 @@ static void observe_overrun(const struct ledger *ledger, struct finding *finding
 /* More room is no remedy for a leak: say so where it could be one. */
 static void cause_leak(const struct ledger *ledger, struct finding *finding)
 {
-	if (overrun_budget(ledger) && blamed_owner(ledger) == OWNER_NATIVE_OTHER)
+	if (blamed_owner(ledger) == OWNER_NATIVE_OTHER)
 		finding_cause(
 			finding,
 			"native memory leaks: native-other then grows between two reports, and a higher limit only buys time");

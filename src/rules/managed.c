@@ -45,6 +45,17 @@ static bool size_is_configured(const struct snapshot *snapshot)
 	return false;
 }
 
+/* A heap larger by that much would come, and the limit has no room for it. */
+static bool would_not_fit(const struct rule_input *input, uint64_t more)
+{
+	const struct ledger *ledger = input->ledger;
+	uint64_t critical;
+	if (ledger->limit.kind != LIMIT_SET || !qty_known(ledger->expected.bytes))
+		return false;
+	uint64_t room = room_levels(input, ledger->limit.bytes, &critical);
+	return room_sum(room_sum(ledger->expected.bytes.bytes, more), room) > ledger->limit.bytes;
+}
+
 static void change_for(const struct rule_input *input, uint64_t managed, struct finding *finding)
 {
 	const struct flink_budget *flink = &input->snapshot->engine.flink;
@@ -52,7 +63,7 @@ static void change_for(const struct rule_input *input, uint64_t managed, struct 
 	unsigned long long mib = managed / MIB;
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP];
 	finding_turn(finding, KNOB_MANAGED, TURN_DOWN);
-	if (room_is_lacking(input)) {
+	if (room_is_lacking(input) || would_not_fit(input, managed)) {
 		/* A heap that grows into what is free would take it from what is short of room. */
 		finding_turn(finding, KNOB_OVERHEAD, TURN_UP);
 		if (qty_known(flink->overhead_bytes))

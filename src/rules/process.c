@@ -66,8 +66,12 @@ struct others {
 /* Nobody knows whether the job is PyFlink; or the configuration shows no other sign of it than Python's weight. */
 static bool may_be_python(const struct snapshot *snapshot)
 {
-	return snapshot->engine.python == TRISTATE_UNREAD ||
-	       (snapshot->engine.python == TRISTATE_FALSE && weight(snapshot, "PYTHON:", 0) > 0);
+	const struct engine_state *engine = &snapshot->engine;
+	/* A job brings its own switches: managed memory that no store of RocksDB reserved is reserved by batch or by Python. */
+	bool reserved = engine->backend == BACKEND_HASHMAP && qty_or(engine->gauges.managed_used_bytes, 0) > 0 &&
+			engine->batch != TRISTATE_TRUE;
+	return engine->python == TRISTATE_UNREAD ||
+	       (engine->python == TRISTATE_FALSE && (reserved || weight(snapshot, "PYTHON:", 0) > 0));
 }
 
 static bool is_member(const struct cgroup_memory *cg)

@@ -219,7 +219,12 @@ static bool only_shows(const struct finding *finding)
 	return finding->n_turns > 0 && finding->turns[0].knob == KNOB_SIGHT;
 }
 
-/* A change that only shows more does not keep a container alive: where its effects are critical, the relief comes first. */
+static bool is_pressing(const struct finding *finding)
+{
+	return finding->severity == SEVERITY_CRITICAL || strcmp(finding->rule, "freeboard-low") == 0;
+}
+
+/* A change that only shows more does not keep a container alive: where it is about to be full, the relief comes first. */
 static struct finding *first_change(struct verdict *verdict)
 {
 	struct finding *root = first_root(verdict);
@@ -227,7 +232,7 @@ static struct finding *first_change(struct verdict *verdict)
 		return root;
 	for (size_t i = 0; i < verdict->n_findings; i++) {
 		struct finding *f = &verdict->findings[i];
-		if (f->root == root->rule && f->severity == SEVERITY_CRITICAL && f->change[0] && !only_shows(f))
+		if (f->root == root->rule && is_pressing(f) && f->change[0] && !only_shows(f))
 			return f;
 	}
 	return root;

@@ -102,7 +102,7 @@ static void change_for(const struct rule_input *input, uint64_t held, struct fin
 	else
 		finding_change(
 			finding,
-			"back %s with a disk: in the pod's volumes replace emptyDir {medium: Memory} by emptyDir {sizeLimit: %lluMi}",
+			"back %s with a disk: in the pod's volumes replace emptyDir {medium: Memory} by emptyDir {} (with a sizeLimit the kubelet evicts the pod that passes it), and request ephemeral-storage of %lluMi",
 			mount->path,
 			(unsigned long long)(room_round_up(held > UINT64_MAX / 2 ? held : 2 * held) >> 20));
 	finding_validate(finding, "steady: the tmpfs line of the report stays below %llu MiB through a full day's peak",
@@ -110,6 +110,42 @@ static void change_for(const struct rule_input *input, uint64_t held, struct fin
 	finding_validate(
 		finding,
 		"restore: the same while state is restored, and the time of restore and checkpoint on the disk is acceptable");
+}
+
+/*
+ * ZGC keeps its heap in a memfd. Where its size could not be read (fstat of the descriptor) the heap stands in the tmpfs
+ * line, and so it may where neither the collector nor smaps is known.
+ */
+static bool heap_may_be_inside(const struct rule_input *input)
+{
+	const struct snapshot *snapshot = input->snapshot;
+	if (input->ledger->listed[OWNER_ZGC_HEAP] || !snapshot->is_jvm)
+		return false;
+	return snapshot->gc == GC_Z || (snapshot->gc == GC_UNKNOWN && !snapshot->vmas_read);
+}
+
+/*
+ * Planned for: all but little of it lies in mounts that are bounded (sizeLimit of the emptyDir), and with these full
+ * there is as much room left as freeboard-low asks for. What other containers add to a mount is charged to them, so this
+ * is the most that can come.
+ */
+static bool is_bounded(const struct rule_input *input, uint64_t held, const struct judged_limit *limit)
+{
+	const struct snapshot *snapshot = input->snapshot;
+	uint64_t in_mounts = 0, to_come = 0, critical;
+	for (size_t i = 0; i < snapshot->n_tmpfs; i++) {
+		const struct tmpfs_mount *mount = &snapshot->tmpfs[i];
+		if (!qty_known(mount->used_bytes) || mount->size.kind != LIMIT_SET)
+			return false;
+		uint64_t used = mount->used_bytes.bytes;
+		in_mounts = room_sum(in_mounts, used);
+		to_come = room_sum(to_come, mount->size.bytes > used ? mount->size.bytes - used : 0);
+	}
+	if (room_sum(in_mounts, judged_level(input, T_TMPFS_CHARGED_BYTES)) < held)
+		return false; /* the rest is in no mount that is seen, and nothing bounds it */
+	uint64_t needed = room_sum(to_come, room_levels(input, limit->bytes, &critical));
+	return input->ledger->freeboard_bytes.known && input->ledger->freeboard_bytes.bytes >= 0 &&
+	       (uint64_t)input->ledger->freeboard_bytes.bytes >= needed;
 }
 
 static bool missing(const struct rule_input *input, struct qty held, struct finding *finding)
@@ -136,15 +172,24 @@ enum rule_answer rule_tmpfs_charged(const struct rule_input *input, struct findi
 	}
 	if (held.bytes <= judged_share(input, T_TMPFS_CHARGED_NOTICE, limit.bytes))
 		return RULE_SILENT;
+	if (heap_may_be_inside(input)) {
+		finding_missing(
+			finding,
+			"the size of ZGC's heap file, which would be among the files in memory (/proc/PID/fd: same uid and gid)");
+		return RULE_INCONCLUSIVE;
+	}
 	char a[UNITS_TEXT_CAP];
 	const struct tmpfs_mount *mount = largest_mount(input->snapshot);
-	bool grave = held.bytes > judged_share(input, T_TMPFS_CHARGED_WARNING, limit.bytes);
+	bool bounded = is_bounded(input, held.bytes, &limit);
+	bool grave = held.bytes > judged_share(input, T_TMPFS_CHARGED_WARNING, limit.bytes) && !bounded;
 	finding->severity = grave ? SEVERITY_WARNING : SEVERITY_NOTICE;
 	finding->owner = OWNER_TMPFS;
 	finding->excess_bytes = held.bytes;
 	finding_title(finding, "files in memory hold %s of the limit%s%.64s", units_format(a, held.bytes),
 		      mount ? ", most of them in " : "", mount ? mount->path : "");
 	observe(input, held.bytes, &limit, finding);
+	if (bounded)
+		finding_observation(finding, "The mounts are bounded: even full they leave enough room.");
 	name_causes(input->snapshot, finding);
 	finding_setting_bytes(finding, limit.setting, limit.bytes, limit.where);
 	finding_bytes(finding, "files_in_memory_bytes", held.bytes);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "rules/all.h"
+#include "rules/grow.h"
 #include "rules/room.h"
 #include "rules/store.h"
 #include "rules/text.h"
@@ -217,8 +218,9 @@ static bool fill_the_cache(const struct rocksdb_claim *claim)
 		       claim->cache_capacity_bytes.bytes - claim->cache_capacity_bytes.bytes / 4;
 }
 
-static void change_streams(const struct engine_state *engine, enum thrash thrash, struct finding *finding)
+static void change_streams(const struct rule_input *input, enum thrash thrash, struct finding *finding)
 {
+	const struct engine_state *engine = &input->snapshot->engine;
 	finding_turn(finding, KNOB_WRITE_BUFFERS, TURN_SET);
 	const struct rocksdb_claim *claim = &engine->rocksdb;
 	if (thrash != THRASH_STATES && !fill_the_cache(claim)) {
@@ -231,13 +233,21 @@ static void change_streams(const struct engine_state *engine, enum thrash thrash
 	uint64_t stores = engine->streams.n_instances.known ? engine->streams.n_instances.n : 1;
 	uint64_t wanted = store_ratio(stores, 8 * (uint64_t)STORE_MIB, 1),
 		 twice = qty_or(claim->cache_capacity_bytes, 0);
+	/* A manager of twice what the memtables hold now, and as much again for blocks. */
+	twice = room_sum(twice, twice);
 	twice = room_sum(twice, twice);
 	wanted = room_round_up(thrash != THRASH_STATES && twice > wanted ? twice : wanted);
+	uint64_t more = qty_or(claim->cache_capacity_bytes, 0);
+	more = wanted > more ? wanted - more : 0;
 	finding_turn(finding, KNOB_ROCKSDB_CACHE, TURN_UP);
+	if (grow_fits(input, more)) {
+		finding_change(
+			finding,
+			"in the RocksDBConfigSetter make the shared LRUCache %llu MiB and the WriteBufferManager %llu MiB; the container's limit has room for it",
+			store_mib_up(wanted), store_mib_up(wanted / 2));
+		return;
+	}
 	finding_turn(finding, KNOB_LIMIT, TURN_UP);
-	uint64_t more = qty_known(claim->cache_capacity_bytes)
-				? qty_sub(qty_measured(wanted), claim->cache_capacity_bytes).bytes
-				: wanted;
 	finding_change(
 		finding,
 		"in the RocksDBConfigSetter make the shared LRUCache %llu MiB and the WriteBufferManager %llu MiB, and raise the container's limit by %llu MiB",
@@ -415,7 +425,7 @@ enum rule_answer rule_write_buffer_thrash(const struct rule_input *input, struct
 	observe(input, &buffers, thrash, finding);
 	explain(input, thrash, finding);
 	if (engine->kind == ENGINE_KAFKA_STREAMS)
-		change_streams(engine, thrash, finding);
+		change_streams(input, thrash, finding);
 	else
 		change_flink(&buffers, thrash, input->snapshot, finding);
 	return RULE_FIRED;

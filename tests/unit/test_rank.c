@@ -133,11 +133,17 @@ static void relief_before_sight(void **state)
 	is(at(0, "native-unexplained"), NULL, CHANGE_LATER);
 	is(at(1, "freeboard-low"), "native-unexplained", CHANGE_NOW);
 	verdict->n_findings = 0;
-	add("freeboard-low", SEVERITY_WARNING, 0, KNOB_LIMIT, TURN_UP);
+	add("freeboard-low", SEVERITY_WARNING, 0, KNOB_LIMIT, TURN_UP); /* little room is reason enough */
+	add("native-unexplained", SEVERITY_WARNING, 900, KNOB_SIGHT, TURN_SET);
+	rank_run(&input, verdict);
+	is(at(0, "native-unexplained"), NULL, CHANGE_LATER);
+	is(at(1, "freeboard-low"), "native-unexplained", CHANGE_NOW);
+	verdict->n_findings = 0;
+	add("demand-over-limit", SEVERITY_WARNING, 0, KNOB_LIMIT, TURN_UP); /* room is still there */
 	add("native-unexplained", SEVERITY_WARNING, 900, KNOB_SIGHT, TURN_SET);
 	rank_run(&input, verdict);
 	is(at(0, "native-unexplained"), NULL, CHANGE_NOW);
-	is(at(1, "freeboard-low"), "native-unexplained", CHANGE_WITH_ROOT);
+	is(at(1, "demand-over-limit"), "native-unexplained", CHANGE_WITH_ROOT);
 }
 
 static void the_gravest_family_first_then_the_table(void **state)

@@ -85,7 +85,7 @@ static void tmpfs_names_its_mount(void **state)
 	assert_non_null(strstr(f.title, "most of them in /opt/flink/state"));
 	assert_non_null(strstr(f.observation, "/opt/flink/state has 490.0 MiB of 1.00 GiB."));
 	assert_non_null(strstr(f.observation, "RocksDB's files are 480.0 MiB: most likely they lie there."));
-	assert_non_null(strstr(f.change, "emptyDir {sizeLimit: 1024Mi}"));
+	assert_non_null(strstr(f.change, "ephemeral-storage of 1024Mi"));
 	assert_int_equal(f.n_missing, 0);
 
 	s = with_shmem(500, GIB); /* files that would not fit into the mount lie elsewhere */
@@ -104,6 +104,66 @@ static void tmpfs_names_its_mount(void **state)
 	judge_whole(&f);
 	judge_missing(&f, "mountinfo");
 	assert_non_null(strstr(f.change, "find the files"));
+}
+
+/* A volume in memory with a size, and room for it when it is full, was planned for: nobody is called at night. */
+static void tmpfs_that_is_bounded_is_a_notice(void **state)
+{
+	(void)state;
+	/* 500 MiB of anon and 400 of files in 2000 MiB: 1100 are left, of which freeboard-low wants 200. */
+	static const struct {
+		unsigned used, size; /* of the mount; 0: no size */
+		enum severity severity;
+	} table[] = {
+		{ 400, 1300, SEVERITY_NOTICE }, /* 900 more to come: just so */
+		{ 400, 1301, SEVERITY_WARNING }, { 400, 400, SEVERITY_NOTICE },
+		{ 500, 400, SEVERITY_NOTICE },                                  /* a size that was lowered since */
+		{ 400, 0, SEVERITY_WARNING },    { 336, 400, SEVERITY_NOTICE }, /* 64 MiB are in no mount */
+		{ 335, 400, SEVERITY_WARNING },
+	};
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		struct finding f;
+		struct snapshot *s = with_shmem(400, 2000 * (uint64_t)MIB);
+		mount(s, "/scratch", table[i].used * (uint64_t)MIB);
+		s->tmpfs[0].size =
+			table[i].size ? limit_set(table[i].size * (uint64_t)MIB) : (struct limit){ 0, LIMIT_NONE };
+		assert_int_equal(ask("tmpfs-charged", s, &f), RULE_FIRED);
+		if (f.severity != table[i].severity)
+			print_error("%u of %u\n", table[i].used, table[i].size);
+		assert_int_equal(f.severity, table[i].severity);
+		judge_whole(&f);
+		assert_true(!strstr(f.observation, "even full") == (f.severity == SEVERITY_WARNING));
+	}
+}
+
+/* ZGC's heap is a file in memory, too: without its size nobody knows what of them is the heap. */
+static void tmpfs_is_not_zgc(void **state)
+{
+	(void)state;
+	struct finding f;
+	struct snapshot *s = with_shmem(500, GIB);
+	s->gc = GC_Z;
+	assert_int_equal(ask("tmpfs-charged", s, &f), RULE_INCONCLUSIVE);
+	judge_missing(&f, "ZGC's heap file");
+	s = with_shmem(500, GIB);
+	s->gc = GC_Z;
+	s->memfd_heap_bytes = qty_measured(480 * (uint64_t)MIB);
+	assert_int_equal(ask("tmpfs-charged", s, &f), RULE_SILENT);
+	s = with_shmem(500, GIB);
+	s->gc = GC_Z;
+	s->memfd_heap_bytes = qty_measured(400 * (uint64_t)MIB);
+	assert_int_equal(ask("tmpfs-charged", s, &f), RULE_FIRED);
+	judge_figure(&f, "files_in_memory_bytes", 100 * MIB);
+	/* Neither smaps nor a collector: it may be ZGC. */
+	s = with_shmem(500, GIB);
+	s->vmas_read = false;
+	assert_int_equal(ask("tmpfs-charged", s, &f), RULE_INCONCLUSIVE);
+	judge_missing(&f, "ZGC's heap file");
+	s = with_shmem(500, GIB);
+	s->vmas_read = false;
+	s->gc = GC_G1;
+	assert_int_equal(ask("tmpfs-charged", s, &f), RULE_FIRED);
+	judge_whole(&f);
 }
 
 static void tmpfs_longest_names(void **state)
@@ -367,6 +427,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tmpfs_levels),
 		cmocka_unit_test(tmpfs_names_its_mount),
+		cmocka_unit_test(tmpfs_that_is_bounded_is_a_notice),
+		cmocka_unit_test(tmpfs_is_not_zgc),
 		cmocka_unit_test(tmpfs_longest_names),
 		cmocka_unit_test(tmpfs_without_inputs),
 		cmocka_unit_test(tmpfs_extremes),
