@@ -13,6 +13,7 @@
 #include "rules/judged.h"
 #include "rules/room.h"
 #include "rules/text.h"
+#include "rules/version.h"
 
 enum { ARENA_BYTES = 64 << 20 };
 
@@ -125,6 +126,14 @@ static enum severity severity_of(const struct ledger *ledger, uint64_t kept)
 	return ample ? SEVERITY_NOTICE : SEVERITY_WARNING;
 }
 
+/* Flink's official image has jemalloc since 1.12 (FLINK-19125). */
+static bool image_has_jemalloc(const struct engine_state *engine)
+{
+	static const struct version first = { .parts = { 1, 12 } };
+	struct version version;
+	return !version_parse(engine->version, &version) || version_compare(&version, &first) >= 0;
+}
+
 static void change_allocator(const struct snapshot *snapshot, struct finding *finding)
 {
 	bool flink =
@@ -132,8 +141,9 @@ static void change_allocator(const struct snapshot *snapshot, struct finding *fi
 	finding_turn(finding, KNOB_ALLOCATOR, TURN_SET);
 	finding_change(
 		finding, "run the container with jemalloc: %s",
-		flink ? "leave DISABLE_JEMALLOC unset (or false) in Flink's official image, which preloads it; in an image of your own install libjemalloc2 and set LD_PRELOAD=libjemalloc.so.2"
-		      : "install libjemalloc2 in the image and set LD_PRELOAD=libjemalloc.so.2 (where it cannot be had: MALLOC_ARENA_MAX=2)");
+		flink && image_has_jemalloc(&snapshot->engine)
+			? "leave DISABLE_JEMALLOC unset (or false) in Flink's official image, which preloads it; in an image of your own install libjemalloc2 and set LD_PRELOAD=libjemalloc.so.2"
+			: "install libjemalloc2 in the image and set LD_PRELOAD=libjemalloc.so.2 (where it cannot be had: MALLOC_ARENA_MAX=2)");
 }
 
 static void explain_retained(const struct snapshot *snapshot, struct finding *finding, const struct retained *retained)

@@ -434,6 +434,24 @@ static void a_conclusion_from_claims(void **state)
 	}
 }
 
+/* The official image has jemalloc since 1.12: before, it must be installed. */
+static void images_of_old_have_none(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *version;
+		bool has;
+	} table[] = { { "1.11.4", false }, { "1.12.0", true }, { "2.3.0", true }, { "", true } };
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		struct finding f;
+		struct snapshot *s = fragmented(1000 * M, ALLOCATOR_GLIBC, true);
+		str_copy(s->engine.version, sizeof s->engine.version, str_of(table[i].version));
+		assert_int_equal(ask(retention, s, &f), RULE_FIRED);
+		judge_whole(&f);
+		assert_true((strstr(f.change, "DISABLE_JEMALLOC") != NULL) == table[i].has);
+	}
+}
+
 /* The same bytes have one finding: retention, or what is past any that was reported. */
 static void one_finding_for_the_same_bytes(void **state)
 {
@@ -475,6 +493,7 @@ static void retention_inputs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(images_of_old_have_none),
 		cmocka_unit_test(plain_borders),
 		cmocka_unit_test(nothing_read_has_a_name),
 		cmocka_unit_test(flink_excuses),
