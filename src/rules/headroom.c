@@ -156,7 +156,8 @@ static void change_for(const struct rule_input *input, uint64_t limit, uint64_t 
 	char now[UNITS_TEXT_CAP], then[UNITS_TEXT_CAP];
 	const char *role = role_of(input);
 	/* In hundredths, rounded up: less than the process size is refused by Flink. */
-	unsigned long long hundredths = (unsigned long long)((double)least / (double)process * 100 + 0.9999);
+	double factor = (double)least / (double)process * 100 + 0.9999;
+	unsigned long long hundredths = factor < 1e15 ? (unsigned long long)factor : (unsigned long long)1e15;
 	finding_turn(finding, KNOB_LIMIT, TURN_DOWN);
 	finding_change(
 		finding,

@@ -150,18 +150,20 @@ enum rule_answer rule_metaspace_near_limit(const struct rule_input *input, struc
 	const struct snapshot *snapshot = input->snapshot;
 	struct filled both[] = { metaspace_of(input), class_space_of(snapshot) };
 	const struct filled *worst = NULL;
+	bool full = false;
 	if (!snapshot->is_jvm)
 		return RULE_SILENT;
 	for (size_t i = 0; i < 2; i++) {
 		if (!is_bounded(&both[i]) || !qty_known(both[i].used) ||
 		    both[i].used.bytes <= judged_share(input, T_METASPACE_NEAR_LIMIT_WARNING, both[i].max.bytes))
 			continue;
+		full |= is_full(input, &both[i]);
 		if (!worst ||
 		    share_of(both[i].used.bytes, both[i].max.bytes) > share_of(worst->used.bytes, worst->max.bytes))
 			worst = &both[i];
 	}
 	if (worst)
-		return fire_metaspace(input, finding, worst, is_full(input, worst));
+		return fire_metaspace(input, finding, worst, full);
 	/* No MaxMetaspaceSize is the JVM's default, and means none, where its options could be read at all. */
 	if (!qty_known(both[0].max) && snapshot->access < ACCESS_PROCESS)
 		finding_missing(finding, "MaxMetaspaceSize: neither the command line nor VM.flags was read");

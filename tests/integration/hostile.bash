@@ -139,7 +139,7 @@ run()
 	stray=''
 	[ -z "$left" ] || { stray="left processes $left"; pkill -KILL -s "$sid"; }
 	[ "$rc" != 124 ] && [ "$rc" != 137 ] || stray="did not end within $limit s"
-	[ "$rc" -lt 128 ] || stray="${stray:-ended by signal $((rc - 128))}"
+	[ "$rc" -lt 128 ] || [ "$rc" = "${signal_is_right:-}" ] || stray="${stray:-ended by signal $((rc - 128))}"
 	case $err in *Sanitizer* | *"runtime error"*) stray="a sanitizer speaks" ;; esac
 }
 

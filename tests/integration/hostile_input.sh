@@ -234,8 +234,10 @@ limited "standard output is closed" 3 '"$@" >&-' "could not be written to standa
 limited "standard error is closed" '0|1' '"$@" 2>&-'
 limited "standard input is closed" '0|1' '"$@" <&-'
 limited "all three are closed" 3 '"$@" <&- >&- 2>&-; s=$?; echo bankfull: closed >&2; exit $s'
+# Whether the reader is gone before the last bytes are written is a race: then SIGPIPE ends it.
+signal_is_right=141
 limited "a reader that goes away" '0|1|141' '"$@" | head -c 1 >/dev/null; exit ${PIPESTATUS[0]}'
-[ "$rc" != 141 ] || ok "it ends by SIGPIPE"
+unset signal_is_right
 for word in --version --help "report --help" "capture --help"; do
 	as=(bash -c "\"\$1\" $word >/dev/full" bash)
 	run 5
