@@ -2,46 +2,9 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "cli/put.h"
 #include "cli/report.h"
 #include "cli/report_read.h"
-#include "data/js.h"
-
-static void put_qty(struct js_out *out, const char *key, struct qty qty)
-{
-	js_out_key(out, key);
-	if (qty_known(qty))
-		js_out_u64(out, qty.bytes);
-	else
-		js_out_null(out);
-}
-
-static void put_signed(struct js_out *out, const char *key, struct signed_qty qty)
-{
-	js_out_key(out, key);
-	if (qty.known)
-		js_out_i64(out, qty.bytes);
-	else
-		js_out_null(out);
-}
-
-/* A limit that is not set, and one that is unread, are both null; limit_state tells them apart. */
-static void put_limit(struct js_out *out, const char *key, struct limit limit)
-{
-	js_out_key(out, key);
-	if (limit.kind == LIMIT_SET)
-		js_out_u64(out, limit.bytes);
-	else
-		js_out_null(out);
-}
-
-static void put_text(struct js_out *out, const char *key, const char *text)
-{
-	js_out_key(out, key);
-	if (text && text[0])
-		js_out_text(out, text);
-	else
-		js_out_null(out);
-}
 
 static void put_target(struct js_out *out, const struct snapshot *s)
 {

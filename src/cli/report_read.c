@@ -1,24 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/report_read.h"
 
-static void put_number(struct js_out *out, const char *key, bool known, uint64_t number)
-{
-	js_out_key(out, key);
-	if (known)
-		js_out_u64(out, number);
-	else
-		js_out_null(out);
-}
-
-static void put_qty(struct js_out *out, const char *key, struct qty qty)
-{
-	put_number(out, key, qty_known(qty), qty.bytes);
-}
-
-static void put_count(struct js_out *out, const char *key, struct count count)
-{
-	put_number(out, key, count.known, count.n);
-}
+#include "cli/put.h"
 
 static void put_switch(struct js_out *out, const char *key, enum tristate value)
 {
@@ -55,7 +38,7 @@ void report_read_tmpfs(struct js_out *out, const struct snapshot *s)
 		js_out_key(out, "path");
 		js_out_text(out, mount->path);
 		put_qty(out, "used_bytes", mount->used_bytes);
-		put_number(out, "size_bytes", mount->size.kind == LIMIT_SET, mount->size.bytes);
+		put_limit(out, "size_bytes", mount->size);
 		js_out_object_end(out);
 	}
 	js_out_array_end(out);

@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "cli/paint.h"
 #include "cli/report.h"
+#include "rules/rules.h"
 
 enum { BAR_WIDTH = 16, BAR_WIDTH_NARROW = 4, OWNER_WIDTH = 22 };
 
@@ -35,15 +36,6 @@ static bool is_narrow(const struct paint *p)
 static unsigned bar_width(const struct paint *p)
 {
 	return is_narrow(p) ? BAR_WIDTH_NARROW : BAR_WIDTH;
-}
-
-/* Whether the room is little is the rule's to judge. */
-static bool room_is_low(const struct verdict *verdict)
-{
-	for (size_t i = 0; i < verdict->n_findings; i++)
-		if (strcmp(verdict->findings[i].rule, "freeboard-low") == 0)
-			return true;
-	return false;
 }
 
 static void room(struct paint *p, const struct snapshot *s, const struct ledger *l, bool low)
@@ -211,7 +203,7 @@ int report_table(const struct snapshot *snapshot, const struct ledger *ledger, c
 	struct paint p = paint_start(out, color, columns);
 	paint_headline(&p, verdict);
 	head(&p, snapshot);
-	room(&p, snapshot, ledger, room_is_low(verdict));
+	room(&p, snapshot, ledger, rules_finding(verdict, "freeboard-low") != NULL);
 	budgets(&p, ledger);
 	ledger_groups(&p, ledger);
 	paint_verdict(&p, verdict);

@@ -49,14 +49,19 @@ static void change(struct paint *p, const struct finding *f, bool told)
 		     1);
 }
 
+static void heading(struct paint *p, const char *before, const struct finding *f, unsigned indent)
+{
+	char line[128];
+	(void)snprintf(line, sizeof line, "%s%s  %s", before, severity_names[f->severity], f->rule);
+	paint_text(p, tone_of(f->severity), line);
+	(void)buf_puts(p->out, ": ");
+	paint_wrapped(p, indent, (unsigned)strlen(line) + 2, f->title);
+}
+
 /* What its root brings about: the change is the root's, but for relief that must come first. */
 static void consequence(struct paint *p, const struct finding *f, bool told)
 {
-	char line[128];
-	(void)snprintf(line, sizeof line, "  so  %s  %s", severity_names[f->severity], f->rule);
-	paint_text(p, tone_of(f->severity), line);
-	(void)buf_puts(p->out, ": ");
-	paint_wrapped(p, 6, (unsigned)strlen(line) + 2, f->title);
+	heading(p, "  so  ", f, 6);
 	if (f->severity < SEVERITY_WARNING)
 		return;
 	list(p, "seen", f->observation, 0, 1);
@@ -65,12 +70,8 @@ static void consequence(struct paint *p, const struct finding *f, bool told)
 
 static void root(struct paint *p, const struct finding *f, bool told)
 {
-	char line[128];
 	(void)buf_putc(p->out, '\n');
-	(void)snprintf(line, sizeof line, "%s  %s", severity_names[f->severity], f->rule);
-	paint_text(p, tone_of(f->severity), line);
-	(void)buf_puts(p->out, ": ");
-	paint_wrapped(p, 2, (unsigned)strlen(line) + 2, f->title);
+	heading(p, "", f, 2);
 	list(p, "seen", f->observation, 0, 1);
 	if (f->severity >= SEVERITY_WARNING) {
 		list(p, "or", f->competing_causes[0], sizeof f->competing_causes[0], f->n_causes);

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/sat.h"
 #include "base/str.h"
 #include "ledger/parts.h"
 #include "ledger/reconcile.h"
@@ -26,13 +27,6 @@ static uint64_t pool_take(struct pool *pool, uint64_t wanted)
 static unsigned long long mib(uint64_t bytes)
 {
 	return (unsigned long long)((bytes + (1 << 19)) >> 20);
-}
-
-/* Claims are other people's numbers: a sum of them that passes u64 stays at its end, which no pool can pay. */
-static uint64_t sat_add(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
 /* What a source says, as it is shown: a sum past u64 is no number. */

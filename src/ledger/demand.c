@@ -90,12 +90,6 @@ static struct qty rocksdb_bound(const struct snapshot *snapshot)
 	return engine->rocksdb_fixed_per_tm_bytes; /* unread when nothing bounds it */
 }
 
-/* RocksDB lives on managed memory unless a size was fixed for it or sharing was switched off: then nothing pays for it. */
-static bool managed_pays(const struct engine_state *engine)
-{
-	return !qty_known(engine->rocksdb_fixed_per_slot_bytes) && engine->rocksdb_managed != TRISTATE_FALSE;
-}
-
 static bool unread_line(const struct ledger *ledger, enum owner owner)
 {
 	return ledger->listed[owner] && !qty_known(ledger->lines[owner].bytes);
@@ -106,7 +100,7 @@ static bool holds_others(const struct snapshot *snapshot, const struct ledger *l
 {
 	bool memtables = unread_line(ledger, OWNER_ROCKSDB_MEMTABLES) && !snapshot->engine.rocksdb.memtables_in_cache;
 	return unread_line(ledger, OWNER_DIRECT_BUFFERS) ||
-	       (is_flink_tm(snapshot) && managed_pays(&snapshot->engine) &&
+	       (is_flink_tm(snapshot) && store_managed_pays(&snapshot->engine) &&
 		(memtables || unread_line(ledger, OWNER_ROCKSDB_BLOCK_CACHE)));
 }
 
@@ -142,7 +136,7 @@ void budget_figures(const struct snapshot *snapshot, struct ledger *ledger)
 	budget_put(ledger, "direct", flink->direct_bytes, direct_owners, "-XX:MaxDirectMemorySize");
 	line_budget(ledger, OWNER_DIRECT_BUFFERS, flink->direct_bytes);
 	if (is_flink_tm(snapshot)) {
-		bool pays = managed_pays(&snapshot->engine);
+		bool pays = store_managed_pays(&snapshot->engine);
 		budget_put(ledger, "managed", flink->managed_bytes,
 			   BIT(OWNER_MANAGED_UNSAFE) | (pays ? rocksdb_owners : 0), NULL);
 		if (pays)

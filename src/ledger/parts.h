@@ -20,6 +20,9 @@ void anon_lines(const struct snapshot *snapshot, const struct vma_split *split, 
 /* What of the block caches' usage is reserved for memtables and holds nothing (stores.c). */
 uint64_t store_reserved_bytes(const struct engine_state *engine, const char **ret_source);
 
+/* RocksDB lives on managed memory unless a size was fixed for it or sharing was switched off: then nothing pays for it (stores.c). */
+bool store_managed_pays(const struct engine_state *engine);
+
 /* Flink says that no store is open: then unread lines of RocksDB are 0, and what is left over is not theirs (stores.c). */
 bool store_none_is_open(const struct engine_state *engine);
 

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What RocksDB's own figures are worth: what of a cache's usage is only reserved, and whether a store is open at all. */
+#include "base/sat.h"
 #include "ledger/parts.h"
 
 /* write_buffer_size / 8, the largest arena block of an empty memtable that any of these engines has by default: RocksDB 6, 64 MiB. */
 enum { ARENA_BYTES = 8 << 20, RATIO_DEFAULT_BP = 5000 };
-
-static uint64_t sat_times(uint64_t a, uint64_t b)
-{
-	uint64_t product;
-	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
 
 /*
  * The most that memtables can reserve. A write buffer manager of capacity W flushes so that memtables stay within 3/2 W
@@ -25,8 +20,8 @@ static uint64_t most_reserved(const struct engine_state *engine)
 	uint64_t ratio = engine->write_buffer_ratio_bp ? engine->write_buffer_ratio_bp : RATIO_DEFAULT_BP;
 	if (ratio >= 30000)
 		return UINT64_MAX;
-	uint64_t buffers = sat_times(claim->cache_capacity_bytes.bytes / (30000 - ratio), 3 * ratio);
-	uint64_t arenas = claim->n_stores.known ? sat_times(claim->n_stores.n, ARENA_BYTES) : UINT64_MAX;
+	uint64_t buffers = sat_mul(claim->cache_capacity_bytes.bytes / (30000 - ratio), 3 * ratio);
+	uint64_t arenas = claim->n_stores.known ? sat_mul(claim->n_stores.n, ARENA_BYTES) : UINT64_MAX;
 	return buffers > arenas ? buffers : arenas;
 }
 
@@ -49,10 +44,15 @@ uint64_t store_reserved_bytes(const struct engine_state *engine, const char **re
 	return pinned < most ? pinned : most;
 }
 
+bool store_managed_pays(const struct engine_state *engine)
+{
+	return !qty_known(engine->rocksdb_fixed_per_slot_bytes) && engine->rocksdb_managed != TRISTATE_FALSE;
+}
+
 /* RocksDB reserves its whole share of managed memory when the first keyed backend is built: none in use, none open. */
 bool store_none_is_open(const struct engine_state *engine)
 {
-	bool pays = !qty_known(engine->rocksdb_fixed_per_slot_bytes) && engine->rocksdb_managed != TRISTATE_FALSE;
-	return engine->kind == ENGINE_FLINK_TASKMANAGER && pays && qty_known(engine->gauges.managed_used_bytes) &&
-	       engine->gauges.managed_used_bytes.bytes == 0 && qty_or(engine->flink.managed_bytes, 0) > 0;
+	return engine->kind == ENGINE_FLINK_TASKMANAGER && store_managed_pays(engine) &&
+	       qty_known(engine->gauges.managed_used_bytes) && engine->gauges.managed_used_bytes.bytes == 0 &&
+	       qty_or(engine->flink.managed_bytes, 0) > 0;
 }

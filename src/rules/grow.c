@@ -22,7 +22,7 @@ bool grow_fits(const struct rule_input *input, uint64_t more)
 	if (ledger->limit.kind != LIMIT_SET || !qty_known(ledger->expected.bytes))
 		return false;
 	uint64_t left = room_levels(input, ledger->limit.bytes, &critical);
-	return room_sum(room_sum(ledger->expected.bytes.bytes, more), left) <= ledger->limit.bytes;
+	return sat_add(sat_add(ledger->expected.bytes.bytes, more), left) <= ledger->limit.bytes;
 }
 
 const char *grow_role(const struct snapshot *snapshot)
@@ -43,13 +43,13 @@ static void grow_option(const struct snapshot *snapshot, struct finding *finding
 		finding_change(
 			finding,
 			"set %s.memory.%s to %llum (%llum more than now), and raise %s.memory.process.size to %llum and the container's memory limit by the same %llum: the heap then gives up little, for Flink shares out by fractions what is added",
-			role, part->option, grow_mib(room_sum(now, more)), grow_mib(more), role,
-			grow_mib(room_sum(process->bytes, more)), grow_mib(more));
+			role, part->option, grow_mib(sat_add(now, more)), grow_mib(more), role,
+			grow_mib(sat_add(process->bytes, more)), grow_mib(more));
 	else
 		finding_change(
 			finding,
 			"set %s.memory.%s to %llum (%llum more than now), and raise %s.memory.process.size and the container's memory limit by the same %llum: the heap then gives up little, for Flink shares out by fractions what is added",
-			role, part->option, grow_mib(room_sum(now, more)), grow_mib(more), role, grow_mib(more));
+			role, part->option, grow_mib(sat_add(now, more)), grow_mib(more), role, grow_mib(more));
 }
 
 void grow_part(const struct rule_input *input, struct finding *finding, const struct grow_part *part, uint64_t now,
@@ -64,13 +64,13 @@ void grow_part(const struct rule_input *input, struct finding *finding, const st
 		finding_change(
 			finding,
 			"start the JVM with %s%llum (%llum more than now); the container's limit has room for it",
-			part->flag, grow_mib(room_sum(now, more)), grow_mib(more));
+			part->flag, grow_mib(sat_add(now, more)), grow_mib(more));
 		return;
 	}
 	finding_turn(finding, KNOB_LIMIT, TURN_UP);
 	finding_change(
 		finding,
 		"start the JVM with %s%llum (%llum more than now), and raise the container's memory limit by the same %llu MiB%s",
-		part->flag, grow_mib(room_sum(now, more)), grow_mib(more), grow_mib(more),
+		part->flag, grow_mib(sat_add(now, more)), grow_mib(more), grow_mib(more),
 		part->knob == KNOB_HEAP ? "" : ", leaving -Xmx as it is (written out, if it is a share of the limit)");
 }

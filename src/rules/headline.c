@@ -35,14 +35,6 @@ static bool tells_of_room(const struct verdict *verdict)
 	return strcmp(verdict->findings[0].rule, "freeboard-low") == 0;
 }
 
-static const struct finding *find(const struct verdict *verdict, const char *rule)
-{
-	for (size_t i = 0; i < verdict->n_findings; i++)
-		if (strcmp(verdict->findings[i].rule, rule) == 0)
-			return &verdict->findings[i];
-	return NULL;
-}
-
 /* A sentence starts with a capital; a name such as memory.max or -Xmx stays as it is written. */
 static void capitalise(char *sentence)
 {
@@ -58,7 +50,7 @@ static void act(const struct rule_input *input, struct verdict *verdict, const c
 {
 	const struct finding *first = &verdict->findings[0];
 	char owner[64];
-	const struct finding *kill = find(verdict, "oom-kill");
+	const struct finding *kill = rules_finding(verdict, "oom-kill");
 	if (!tells_of_room(verdict))
 		(void)snprintf(verdict->headline, sizeof verdict->headline, "%s; %s%s.", first->title,
 			       kill && kill != first ? "the kernel has killed a process here already; " : "", room);
@@ -95,7 +87,7 @@ void headline_write(const struct rule_input *input, struct verdict *verdict)
 	char room[160], owner[64];
 	room_clause(room, sizeof room, input);
 	int largest = largest_owner(input->ledger);
-	const struct finding *benign = find(verdict, "page-cache-benign");
+	const struct finding *benign = rules_finding(verdict, "page-cache-benign");
 	if (verdict->worst >= SEVERITY_WARNING)
 		act(input, verdict, room);
 	else if (benign)

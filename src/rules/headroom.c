@@ -52,8 +52,8 @@ static uint64_t least_limit(const struct rule_input *input, uint64_t limit, uint
 {
 	uint64_t critical, warning = room_levels(input, limit, &critical);
 	uint64_t expected = input->ledger->expected.bytes.bytes;
-	uint64_t demand = room_round_up(room_sum(expected, expected / 20));
-	uint64_t held = room_round_up(room_sum(input->ledger->floor_bytes.bytes, room_sum(warning, warning / 4)));
+	uint64_t demand = room_round_up(sat_add(expected, expected / 20));
+	uint64_t held = room_round_up(sat_add(input->ledger->floor_bytes.bytes, sat_add(warning, warning / 4)));
 	uint64_t least = process > UINT64_MAX - MIB ? process : (process + MIB - 1) / MIB * MIB;
 	least = demand > least ? demand : least;
 	return held > least ? held : least;
@@ -155,9 +155,7 @@ static void change_for(const struct rule_input *input, uint64_t limit, uint64_t 
 {
 	char now[UNITS_TEXT_CAP], then[UNITS_TEXT_CAP];
 	const char *role = role_of(input);
-	/* In hundredths, rounded up: less than the process size is refused by Flink. */
-	double factor = (double)least / (double)process * 100 + 0.9999;
-	unsigned long long hundredths = factor < 1e15 ? (unsigned long long)factor : (unsigned long long)1e15;
+	unsigned long long hundredths = room_factor_hundredths(least, process);
 	finding_turn(finding, KNOB_LIMIT, TURN_DOWN);
 	finding_change(
 		finding,

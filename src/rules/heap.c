@@ -64,7 +64,7 @@ static uint64_t heap_that_fits(const struct rule_input *input, uint64_t heap, ui
 	const struct qty *expected = &input->ledger->expected.bytes;
 	uint64_t critical, room = room_levels(input, limit, &critical);
 	uint64_t others = qty_known(*expected) && expected->bytes > heap ? expected->bytes - heap : limit / 4;
-	uint64_t taken = room_sum(others, room), fits = limit > taken ? limit - taken : 0;
+	uint64_t taken = sat_add(others, room), fits = limit > taken ? limit - taken : 0;
 	if (fits > limit - limit / 4)
 		fits = limit - limit / 4;
 	if (fits < limit / 4)
@@ -95,7 +95,7 @@ static void change_size(const struct rule_input *input, struct finding *finding,
 	finding_change(
 		finding,
 		"start the JVM with -Xmx%llum %s, and raise the container's memory limit to %lluMi: less would not hold what the last collection left",
-		grow_mib(live), how, grow_mib(room_round_up(room_sum(live, others))));
+		grow_mib(live), how, grow_mib(room_round_up(sat_add(live, others))));
 }
 
 static void observe_source(const struct snapshot *snapshot, struct finding *finding, uint64_t heap, uint64_t limit)

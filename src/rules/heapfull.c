@@ -48,7 +48,7 @@ static uint64_t more_heap(const struct stayed *stayed, uint64_t max)
 	uint64_t wanted = times_10_7(stayed->bytes);
 	uint64_t more = wanted > stayed->of_bytes ? wanted - stayed->of_bytes : 0;
 	if (stayed->is_old) /* the old generation is two thirds of the heap: NewRatio=2 */
-		more = room_sum(more, more / 2);
+		more = sat_add(more, more / 2);
 	return room_round_up(more == 0 ? 1 : more < max ? more : max);
 }
 
@@ -107,10 +107,10 @@ static void change_flink(const struct rule_input *input, struct finding *finding
 	finding_turn(finding, KNOB_PROCESS_SIZE, TURN_UP);
 	finding_turn(finding, KNOB_LIMIT, TURN_UP);
 	if (managed) /* the default fractions give a tenth to overhead and a tenth of the rest to the network */
-		more = room_round_up(room_sum(more, more / 4));
+		more = room_round_up(sat_add(more, more / 4));
 	if (qty_known(flink->process_bytes))
 		(void)snprintf(process, sizeof process, "to %llum",
-			       grow_mib(room_sum(flink->process_bytes.bytes, more)));
+			       grow_mib(sat_add(flink->process_bytes.bytes, more)));
 	else
 		(void)snprintf(process, sizeof process, "by %llum", grow_mib(more));
 	if (managed)

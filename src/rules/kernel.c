@@ -119,7 +119,7 @@ static bool take_kernel(const struct rule_input *input, struct kernel_sum *ret)
 			continue;
 		uint64_t bytes = line->bytes.bytes;
 		any = true;
-		sum = room_sum(sum, bytes);
+		sum = sat_add(sum, bytes);
 		if (held_lines[i] == OWNER_KERNEL_OTHER)
 			bytes -= zswap < bytes ? zswap : bytes;
 		if (bytes > ret->largest.bytes)

@@ -158,7 +158,7 @@ static void change_for(const struct rule_input *input, enum origin origin, struc
 		/* At the kill the floor was the limit: what it takes is that, and the room at which freeboard-low warns. */
 		uint64_t room = room_levels(input, limit.bytes, &critical);
 		room_raise_limit(input, &limit, finding,
-				 room_sum(limit.bytes, origin == FROM_OWN ? room_sum(room, room / 4) : room));
+				 sat_add(limit.bytes, origin == FROM_OWN ? sat_add(room, room / 4) : room));
 	} else {
 		room_raise_request(
 			input, finding,

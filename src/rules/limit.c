@@ -149,7 +149,7 @@ enum rule_answer rule_freeboard_low(const struct rule_input *input, struct findi
 	finding_bytes(finding, "floor_bytes", ledger->floor_bytes.bytes);
 	finding_figure(finding, "freeboard_bytes", freeboard);
 	finding_bytes(finding, "warning_below_bytes", warning);
-	room_raise_limit(input, &judged, finding, room_sum(ledger->floor_bytes.bytes, room_sum(warning, warning / 4)));
+	room_raise_limit(input, &judged, finding, sat_add(ledger->floor_bytes.bytes, sat_add(warning, warning / 4)));
 	finding_validate(finding, "steady: freeboard stays above %s over several checkpoint intervals",
 			 units_format(room, warning));
 	finding_validate(finding,
@@ -173,7 +173,7 @@ static uint64_t growth_of(const struct ledger *ledger, const struct demand_part 
 			continue;
 		if (!qty_known(ledger->lines[owner].bytes))
 			return 0;
-		resident = room_sum(resident, ledger->lines[owner].bytes.bytes);
+		resident = sat_add(resident, ledger->lines[owner].bytes.bytes);
 	}
 	return part->bytes > resident ? part->bytes - resident : 0;
 }
@@ -255,7 +255,7 @@ enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct f
 	finding_setting(finding, input->snapshot, "taskmanager.memory.managed.size");
 	finding_bytes(finding, "limit_bytes", limit);
 	finding_bytes(finding, "expected_demand_bytes", expected);
-	room_raise_limit(input, &judged, finding, room_sum(expected, expected / 20));
+	room_raise_limit(input, &judged, finding, sat_add(expected, expected / 20));
 	finding_validate(finding, "steady: expected demand is below the limit in a report taken under full load");
 	finding_validate(finding, "restore: freeboard stays positive while state is restored from a savepoint");
 	return RULE_FIRED;
@@ -277,7 +277,7 @@ enum rule_answer rule_limit_below_process_size(const struct rule_input *input, s
 	if (finding->n_missing)
 		return RULE_INCONCLUSIVE;
 	uint64_t limit = ledger->limit.bytes, process = snapshot->engine.flink.process_bytes.bytes;
-	if (process <= room_sum(limit, judged_level(input, T_LIMIT_BELOW_PROCESS_SIZE_SLACK)))
+	if (process <= sat_add(limit, judged_level(input, T_LIMIT_BELOW_PROCESS_SIZE_SLACK)))
 		return RULE_SILENT;
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], c[UNITS_TEXT_CAP];
 	const char *role = snapshot->engine.kind == ENGINE_FLINK_JOBMANAGER ? "jobmanager" : "taskmanager";

@@ -53,7 +53,7 @@ static bool would_not_fit(const struct rule_input *input, uint64_t more)
 	if (ledger->limit.kind != LIMIT_SET || !qty_known(ledger->expected.bytes))
 		return false;
 	uint64_t room = room_levels(input, ledger->limit.bytes, &critical);
-	return room_sum(room_sum(ledger->expected.bytes.bytes, more), room) > ledger->limit.bytes;
+	return sat_add(sat_add(ledger->expected.bytes.bytes, more), room) > ledger->limit.bytes;
 }
 
 static void change_for(const struct rule_input *input, uint64_t managed, struct finding *finding)
@@ -70,8 +70,7 @@ static void change_for(const struct rule_input *input, uint64_t managed, struct 
 			finding_change(
 				finding,
 				"set taskmanager.memory.managed.%s and give its %llum to native memory, not to the heap: taskmanager.memory.jvm-overhead.min and .max both to %llum; taskmanager.memory.process.size and the limit stay",
-				option, mib,
-				(unsigned long long)(room_sum(flink->overhead_bytes.bytes, managed) / MIB));
+				option, mib, (unsigned long long)(sat_add(flink->overhead_bytes.bytes, managed) / MIB));
 		else
 			finding_change(
 				finding,
@@ -85,7 +84,7 @@ static void change_for(const struct rule_input *input, uint64_t managed, struct 
 			finding,
 			"set taskmanager.memory.managed.%s: within the same taskmanager.memory.process.size the heap grows from %s to %s",
 			option, units_format(a, flink->heap_bytes.bytes),
-			units_format(b, room_sum(flink->heap_bytes.bytes, managed)));
+			units_format(b, sat_add(flink->heap_bytes.bytes, managed)));
 	else
 		finding_change(
 			finding,

@@ -56,16 +56,16 @@ static void excuse_jvm(const struct rule_input *input, struct finding *finding, 
 	const struct ledger *ledger = input->ledger;
 	const struct qty *metaspace = &s->flags.max_metaspace_bytes;
 	if (is_unread(ledger, OWNER_JAVA_HEAP) && qty_known(s->flags.max_heap_bytes))
-		excuse->unread = room_sum(excuse->unread, s->flags.max_heap_bytes.bytes);
+		excuse->unread = sat_add(excuse->unread, s->flags.max_heap_bytes.bytes);
 	else if (is_unread(ledger, OWNER_JAVA_HEAP))
 		finding_missing(finding, "range and size of the Java heap: GC.heap_info, or -Xmx");
 	if (is_unread(ledger, OWNER_METASPACE) && qty_known(*metaspace) && metaspace->bytes < UNLIMITED)
-		excuse->unread = room_sum(excuse->unread, metaspace->bytes);
+		excuse->unread = sat_add(excuse->unread, metaspace->bytes);
 	if (!is_unread(ledger, OWNER_DIRECT_BUFFERS))
 		return;
 	struct qty direct =
 		qty_known(s->flags.max_direct_bytes) ? s->flags.max_direct_bytes : s->engine.flink.direct_bytes;
-	excuse->unread = room_sum(excuse->unread, qty_or(direct, 0));
+	excuse->unread = sat_add(excuse->unread, qty_or(direct, 0));
 	excuse->is_guess |= !qty_known(direct);
 }
 
@@ -78,7 +78,7 @@ static void excuse_rocksdb(const struct rule_input *input, struct finding *findi
 	if (!rocksdb_is_unread(input))
 		return;
 	if (bound->kind == LIMIT_SET)
-		excuse->unread = room_sum(excuse->unread, less(bound->bytes, lines));
+		excuse->unread = sat_add(excuse->unread, less(bound->bytes, lines));
 	else if (input->snapshot->engine.kind == ENGINE_FLINK_TASKMANAGER)
 		finding_missing(
 			finding,
@@ -107,17 +107,17 @@ static void excuse_flink(const struct rule_input *input, struct excuse *excuse)
 	const struct flink_budget *flink = &input->snapshot->engine.flink;
 	uint64_t taken = 0, budget = 0;
 	for (size_t i = 0; i < sizeof of_overhead / sizeof of_overhead[0]; i++)
-		taken = room_sum(taken, line_bytes(ledger, of_overhead[i]));
+		taken = sat_add(taken, line_bytes(ledger, of_overhead[i]));
 	budget = less(qty_or(flink->overhead_bytes, 0), taken);
 	if (!is_unread(ledger, OWNER_DIRECT_BUFFERS)) {
 		uint64_t left = less(qty_or(flink->direct_bytes, 0), line_bytes(ledger, OWNER_DIRECT_BUFFERS));
 		uint64_t task = qty_or(flink->task_off_heap_bytes, 0);
-		budget = room_sum(budget, task < left ? task : left);
+		budget = sat_add(budget, task < left ? task : left);
 	}
 	if (managed_may_be_inside(input) && !rocksdb_is_unread(input))
-		budget = room_sum(budget, less(qty_or(flink->managed_bytes, 0),
-					       room_sum(retained_rocksdb_lines(ledger),
-							line_bytes(ledger, OWNER_MANAGED_UNSAFE))));
+		budget = sat_add(budget, less(qty_or(flink->managed_bytes, 0),
+					      sat_add(retained_rocksdb_lines(ledger),
+						      line_bytes(ledger, OWNER_MANAGED_UNSAFE))));
 	excuse->budget = budget;
 	excuse->is_guess |= managed_may_be_inside(input) && input->snapshot->engine.backend == BACKEND_UNKNOWN;
 }
@@ -129,10 +129,10 @@ static void figure_groups(const struct ledger *ledger, struct finding *finding)
 					     OWNER_THREAD_STACKS, OWNER_GC,         OWNER_JVM_OTHER };
 	uint64_t jvm = 0;
 	for (size_t i = 0; i < sizeof of_jvm / sizeof of_jvm[0]; i++)
-		jvm = room_sum(jvm, line_bytes(ledger, of_jvm[i]));
+		jvm = sat_add(jvm, line_bytes(ledger, of_jvm[i]));
 	if (!is_unread(ledger, OWNER_JAVA_HEAP))
 		finding_bytes(finding, "java_heap_bytes",
-			      room_sum(line_bytes(ledger, OWNER_JAVA_HEAP), line_bytes(ledger, OWNER_ZGC_HEAP)));
+			      sat_add(line_bytes(ledger, OWNER_JAVA_HEAP), line_bytes(ledger, OWNER_ZGC_HEAP)));
 	finding_bytes(finding, "jvm_bytes", jvm);
 	if (qty_known(ledger->native_pool_bytes))
 		finding_bytes(finding, "native_pool_bytes", ledger->native_pool_bytes.bytes);
@@ -230,7 +230,7 @@ static enum severity severity_of(const struct rule_input *input, const struct ex
 
 static uint64_t excused(const struct excuse *excuse)
 {
-	return room_sum(room_sum(excuse->unread, excuse->budget), excuse->claimed);
+	return sat_add(sat_add(excuse->unread, excuse->budget), excuse->claimed);
 }
 
 static void observe(const struct rule_input *input, struct finding *finding, const struct excuse *excuse,

@@ -49,11 +49,11 @@ static uint64_t resident_of(const struct rule_input *input)
 	uint64_t resident = qty_or(lines[OWNER_ROCKSDB_BLOCK_CACHE].bytes, 0);
 	uint64_t other = qty_or(lines[OWNER_NATIVE_OTHER].bytes, 0);
 	if (claim->memtables_in_cache)
-		resident = room_sum(resident, qty_or(lines[OWNER_ROCKSDB_MEMTABLES].bytes, 0));
+		resident = sat_add(resident, qty_or(lines[OWNER_ROCKSDB_MEMTABLES].bytes, 0));
 	uint64_t left = claim->cache_usage_bytes.bytes > resident ? claim->cache_usage_bytes.bytes - resident : 0;
 	uint64_t blocks = claim->memtables_in_cache ? claim->cache_pinned_bytes.bytes - by_memtables(claim) : 0;
 	left = left < blocks ? left : blocks;
-	return room_sum(resident, left < other ? left : other);
+	return sat_add(resident, left < other ? left : other);
 }
 
 static void change_flink(const struct snapshot *snapshot, uint64_t over, struct finding *finding)
@@ -77,7 +77,7 @@ static void change_flink(const struct snapshot *snapshot, uint64_t over, struct 
 		finding_change(
 			finding,
 			"set taskmanager.memory.managed.size: %llum, and raise taskmanager.memory.process.size and the container's limit by the same %llum",
-			store_mib_up(room_sum(managed->bytes, more)), store_mib_up(more));
+			store_mib_up(sat_add(managed->bytes, more)), store_mib_up(more));
 	else
 		finding_change(
 			finding,

@@ -215,7 +215,7 @@ static void change_for(const struct rule_input *input, struct finding *finding)
 		(void)judged_freeboard(input, &limit);
 		room = room_levels(input, limit.bytes, &critical);
 		held = input->ledger->floor_bytes.bytes;
-		room_raise_limit(input, &limit, finding, room_sum(held, room_sum(room, room / 4)));
+		room_raise_limit(input, &limit, finding, sat_add(held, sat_add(room, room / 4)));
 		break;
 	case WITH_SWAP:
 		room_end_swap(input, finding, cg->swap_current_bytes.bytes);
@@ -223,7 +223,7 @@ static void change_for(const struct rule_input *input, struct finding *finding)
 	case WITH_CACHE: /* the files that it reads do not fit beside the rest */
 		(void)judged_container(input->ledger, &limit);
 		room_raise_limit(input, &limit, finding,
-				 room_sum(limit.bytes, room_levels(input, limit.bytes, &critical)));
+				 sat_add(limit.bytes, room_levels(input, limit.bytes, &critical)));
 		break;
 	case WITH_NODE:
 		room_raise_request(input, finding,

@@ -148,7 +148,7 @@ static void change_for(const struct rule_input *input, const struct others *o, s
 	const struct qty overhead = input->snapshot->engine.flink.overhead_bytes;
 	unsigned long long mib = (unsigned long long)(room_round_up(o->over) >> 20);
 	if (!o->python) {
-		unsigned long long own = (unsigned long long)(room_round_up(room_sum(o->held, o->held / 4)) >> 20);
+		unsigned long long own = (unsigned long long)(room_round_up(sat_add(o->held, o->held / 4)) >> 20);
 		finding_turn(finding, KNOB_APPLICATION, TURN_SET);
 		finding_change(
 			finding,
@@ -238,8 +238,8 @@ enum rule_answer rule_other_process(const struct rule_input *input, struct findi
 	change_for(input, &o, finding);
 	finding_validate(finding,
 			 "steady: the other-processes line of the report stays below %s through a full day's peak",
-			 units_format(a, room_sum(o.held - o.over, judged_both(input, T_OTHER_PROCESS_NOTICE,
-									       T_OTHER_PROCESS_BYTES, limit.bytes))));
+			 units_format(a, sat_add(o.held - o.over, judged_both(input, T_OTHER_PROCESS_NOTICE,
+									      T_OTHER_PROCESS_BYTES, limit.bytes))));
 	finding_validate(
 		finding,
 		"restore: freeboard stays above the level of freeboard-low while a savepoint is restored and all of them run");

@@ -155,14 +155,6 @@ static int compare(const struct place *x, const struct place *y)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static size_t index_of(const struct verdict *verdict, const char *rule)
-{
-	for (size_t i = 0; i < verdict->n_findings; i++)
-		if (strcmp(verdict->findings[i].rule, rule) == 0)
-			return i;
-	return 0;
-}
-
 /* Findings are 11 KiB each: cycles of the permutation, with one aside. */
 static void permute(struct verdict *verdict, struct place *places)
 {
@@ -187,7 +179,7 @@ static void order(struct verdict *verdict)
 	for (size_t i = 0; i < verdict->n_findings; i++) {
 		const struct finding *f = &verdict->findings[i];
 		const char *root = f->root ? f->root : f->rule;
-		size_t root_at = index_of(verdict, root);
+		size_t root_at = (size_t)(rules_finding(verdict, root) - verdict->findings);
 		places[i] = (struct place){ family_severity(verdict, root),
 					    f->severity,
 					    verdict->findings[root_at].excess_bytes,

@@ -33,7 +33,7 @@ uint64_t retained_rocksdb_lines(const struct ledger *ledger)
 {
 	uint64_t sum = 0;
 	for (int owner = OWNER_ROCKSDB_BLOCK_CACHE; owner <= OWNER_ROCKSDB_TABLE_READERS; owner++)
-		sum = room_sum(sum, line_bytes(ledger, (enum owner)owner));
+		sum = sat_add(sum, line_bytes(ledger, (enum owner)owner));
 	return sum;
 }
 
@@ -41,9 +41,9 @@ uint64_t retained_rocksdb_said(const struct rule_input *input)
 {
 	const struct rocksdb_claim *claim = &input->snapshot->engine.rocksdb;
 	uint64_t lines = retained_rocksdb_lines(input->ledger);
-	uint64_t said = room_sum(qty_or(claim->cache_usage_bytes, 0), qty_or(claim->table_readers_bytes, 0));
+	uint64_t said = sat_add(qty_or(claim->cache_usage_bytes, 0), qty_or(claim->table_readers_bytes, 0));
 	if (!claim->memtables_in_cache)
-		said = room_sum(said, qty_or(claim->memtables_bytes, 0));
+		said = sat_add(said, qty_or(claim->memtables_bytes, 0));
 	return claim->ambiguous || said < lines ? lines : said;
 }
 
@@ -55,7 +55,7 @@ static uint64_t in_use(const struct rule_input *input)
 {
 	uint64_t jvm = input->snapshot->nmt_read ? line_bytes(input->ledger, OWNER_JVM_OTHER)
 						 : judged_level(input, T_NATIVE_UNEXPLAINED_OVER_BYTES);
-	return room_sum(retained_rocksdb_said(input), jvm);
+	return sat_add(retained_rocksdb_said(input), jvm);
 }
 
 /* RocksDB's metrics say what malloc's largest customer uses, and direct buffers do not stand among the rest. */
@@ -79,7 +79,7 @@ static uint64_t arenas_bytes(const struct vma_set *set)
 		bool arena = vma->kind == VMA_ANON && vma->start % ARENA_BYTES == 0 && (vma->flags & VMA_NORESERVE) &&
 			     (vma->flags & VMA_WRITE) && !(vma->flags & VMA_EXEC);
 		if (arena || vma->kind == VMA_BRK)
-			sum = room_sum(sum, vma->anonymous_bytes);
+			sum = sat_add(sum, vma->anonymous_bytes);
 	}
 	return sum;
 }
@@ -90,9 +90,9 @@ static bool find_inferred(const struct rule_input *input, struct retained *ret)
 		return false;
 	/* Everything there is, in use or not: RocksDB's lines and the JVM's malloc are no longer in native-other. */
 	uint64_t used = in_use(input), all = line_bytes(input->ledger, OWNER_NATIVE_OTHER);
-	all = room_sum(all, retained_rocksdb_lines(input->ledger));
+	all = sat_add(all, retained_rocksdb_lines(input->ledger));
 	if (input->snapshot->nmt_read)
-		all = room_sum(all, line_bytes(input->ledger, OWNER_JVM_OTHER));
+		all = sat_add(all, line_bytes(input->ledger, OWNER_JVM_OTHER));
 	uint64_t excess = all > used ? all - used : 0;
 	*ret = (struct retained){ excess, used, arenas_bytes(&input->snapshot->vmas), false };
 	/* What is not in arenas, malloc gave back when it was freed: mappings of their own. */

@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules about RocksDB and ForSt. */
 #include "rules/all.h"
-#include "rules/judged.h"
+#include "rules/store.h"
 #include "rules/text.h"
-
-/* Each line is cut to what is resident, so their sum is far from u64's end. */
-static struct qty resident_of(const struct ledger *ledger)
-{
-	struct qty sum = { 0 };
-	for (int owner = OWNER_ROCKSDB_BLOCK_CACHE; owner <= OWNER_ROCKSDB_TABLE_READERS; owner++)
-		if (ledger->listed[owner] && qty_known(ledger->lines[owner].bytes))
-			sum = qty_known(sum) ? qty_add(sum, ledger->lines[owner].bytes) : ledger->lines[owner].bytes;
-	return sum;
-}
 
 static int largest_line(const struct ledger *ledger)
 {
@@ -23,17 +13,12 @@ static int largest_line(const struct ledger *ledger)
 	return best;
 }
 
-static unsigned long long mib_up(uint64_t bytes)
-{
-	return (bytes >> 20) + (bytes % (1 << 20) != 0);
-}
-
 static void change_for(const struct snapshot *snapshot, struct finding *finding, int owner, uint64_t over)
 {
 	const struct qty *overhead = &snapshot->engine.flink.overhead_bytes;
 	const struct rocksdb_claim *claim = &snapshot->engine.rocksdb;
 	/* In steps of one write buffer, rounded up. */
-	unsigned long long mib = (mib_up(over) + 63) / 64 * 64;
+	unsigned long long mib = (store_mib_up(over) + 63) / 64 * 64;
 	if (snapshot->engine.kind == ENGINE_KAFKA_STREAMS) {
 		if (owner == OWNER_ROCKSDB_TABLE_READERS) {
 			finding_turn(finding, KNOB_ROCKSDB_CACHE, TURN_SET);
@@ -68,7 +53,7 @@ static void change_for(const struct snapshot *snapshot, struct finding *finding,
 		finding_change(
 			finding,
 			"give the excess a budget: set taskmanager.memory.jvm-overhead.min and .max both to %llum (%llum more than now), and raise taskmanager.memory.process.size and the container's limit by the same %llum",
-			mib_up(overhead->bytes) + mib, mib, mib);
+			store_mib_up(overhead->bytes) + mib, mib, mib);
 	else
 		finding_change(
 			finding,
@@ -77,16 +62,14 @@ static void change_for(const struct snapshot *snapshot, struct finding *finding,
 }
 
 /* Lines that are unread could lift the sum past its budget: name their metrics. Memtables in the cache are in its line. */
-static bool name_unread(const struct ledger *ledger, const struct rocksdb_claim *claim, struct finding *finding)
+static bool name_unread(const struct rule_input *input, struct finding *finding)
 {
 	static const char *const metrics[] = { "block-cache-usage", "size-all-mem-tables",
 					       "estimate-table-readers-mem" };
-	for (int owner = OWNER_ROCKSDB_BLOCK_CACHE; owner <= OWNER_ROCKSDB_TABLE_READERS; owner++) {
-		bool inside = owner == OWNER_ROCKSDB_MEMTABLES && claim->memtables_in_cache;
-		if (ledger->listed[owner] && !qty_known(ledger->lines[owner].bytes) && !inside)
+	for (int owner = OWNER_ROCKSDB_BLOCK_CACHE; owner <= OWNER_ROCKSDB_TABLE_READERS; owner++)
+		if (store_line_unread(input, (enum owner)owner))
 			finding_missing(finding, "%s: the metric %s", owner_table[owner].name,
 					metrics[owner - OWNER_ROCKSDB_BLOCK_CACHE]);
-	}
 	return finding->n_missing > 0;
 }
 
@@ -95,9 +78,10 @@ enum rule_answer rule_rocksdb_over_budget(const struct rule_input *input, struct
 	const struct snapshot *snapshot = input->snapshot;
 	const struct ledger *ledger = input->ledger;
 	const struct rocksdb_claim *claim = &snapshot->engine.rocksdb;
-	if (!ledger->listed[OWNER_ROCKSDB_BLOCK_CACHE] && !ledger->listed[OWNER_ROCKSDB_MEMTABLES])
-		return RULE_SILENT; /* no RocksDB here */
-	struct qty resident = resident_of(ledger);
+	if (!store_in_use(ledger))
+		return RULE_SILENT;
+	bool all;
+	struct qty resident = store_resident(input, &all);
 	const struct limit *bound = &ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bound;
 	if (!qty_known(resident)) {
 		const struct gap *gap = snapshot_gap(snapshot, "http/metrics.0");
@@ -120,7 +104,7 @@ enum rule_answer rule_rocksdb_over_budget(const struct rule_input *input, struct
 	uint64_t over_by =
 		judged_both(input, T_ROCKSDB_OVER_BUDGET_OVER, T_ROCKSDB_OVER_BUDGET_OVER_BYTES, bound->bytes);
 	if (resident.bytes <= bound->bytes || resident.bytes - bound->bytes <= over_by)
-		return name_unread(ledger, claim, finding) ? RULE_INCONCLUSIVE : RULE_SILENT;
+		return !all && name_unread(input, finding) ? RULE_INCONCLUSIVE : RULE_SILENT;
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], c[UNITS_TEXT_CAP];
 	finding->owner = largest_line(ledger);
 	finding->severity = SEVERITY_WARNING;

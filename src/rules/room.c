@@ -7,12 +7,6 @@
 
 enum { MIB = 1 << 20, ROUND_BYTES = 64 * MIB };
 
-uint64_t room_sum(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
 uint64_t room_round_up(uint64_t bytes)
 {
 	return bytes > UINT64_MAX - ROUND_BYTES ? bytes : (bytes + ROUND_BYTES - 1) / ROUND_BYTES * ROUND_BYTES;
@@ -36,7 +30,13 @@ bool room_demand_is_over(const struct rule_input *input)
 	const struct ledger *ledger = input->ledger;
 	uint64_t limit = ledger->limit.bytes;
 	return ledger->limit.kind == LIMIT_SET && qty_known(ledger->expected.bytes) &&
-	       ledger->expected.bytes.bytes > room_sum(limit, judged_share(input, T_DEMAND_OVER_LIMIT_OVER, limit));
+	       ledger->expected.bytes.bytes > sat_add(limit, judged_share(input, T_DEMAND_OVER_LIMIT_OVER, limit));
+}
+
+unsigned long long room_factor_hundredths(uint64_t limit, uint64_t process)
+{
+	unsigned __int128 hundredths = ((unsigned __int128)limit * 100 + process - 1) / process;
+	return hundredths > UINT64_MAX ? UINT64_MAX : (unsigned long long)hundredths;
 }
 
 void room_raise_limit(const struct rule_input *input, const struct judged_limit *limit, struct finding *finding,
@@ -65,15 +65,13 @@ void room_raise_limit(const struct rule_input *input, const struct judged_limit 
 			       limit->name, now, then, (unsigned long long)mib, role);
 		return;
 	}
-	/* In hundredths and rounded up: a factor rounded down would give less than what the sentence says. */
-	double hundredths = (double)mib * MIB * 100 / (double)flink->process_bytes.bytes;
-	if (hundredths < 1e15 && (double)(uint64_t)hundredths < hundredths)
-		hundredths = (double)((uint64_t)hundredths + 1);
+	unsigned long long factor = room_factor_hundredths(mib * MIB, flink->process_bytes.bytes);
 	/* A larger process size would be shared out by fractions: heap and managed memory would take the room. */
-	finding_change(finding,
-		       "raise %s from %s to %s (%lluMi) without giving Flink more to share out: leave "
-		       "%s.memory.process.size; on native Kubernetes set kubernetes.%s.memory.limit-factor to %.2f",
-		       limit->name, now, then, (unsigned long long)mib, role, role, hundredths / 100);
+	finding_change(
+		finding,
+		"raise %s from %s to %s (%lluMi) without giving Flink more to share out: leave "
+		"%s.memory.process.size; on native Kubernetes set kubernetes.%s.memory.limit-factor to %llu.%02llu",
+		limit->name, now, then, (unsigned long long)mib, role, role, factor / 100, factor % 100);
 }
 
 bool room_is_low(const struct rule_input *input)
@@ -111,7 +109,7 @@ void room_raise_request(const struct rule_input *input, struct finding *finding,
 		finding_change(
 			finding,
 			"set resources.requests.memory and resources.limits.memory of the container both to %s (expected demand and 5 %% more): %s",
-			room_quantity(a, room_round_up(room_sum(expected, expected / 20))), effect);
+			room_quantity(a, room_round_up(sat_add(expected, expected / 20))), effect);
 	} else {
 		finding_change(
 			finding,
@@ -136,9 +134,9 @@ void room_end_swap(const struct rule_input *input, struct finding *finding, uint
 	if (judged_freeboard(input, &limit) && ledger->freeboard_bytes.known) {
 		uint64_t warning = room_levels(input, limit.bytes, &critical);
 		int64_t room = ledger->freeboard_bytes.bytes;
-		if (room < 0 || (uint64_t)room < room_sum(swapped, warning)) {
-			uint64_t held = room_sum(ledger->floor_bytes.bytes, swapped);
-			room_raise_limit(input, &limit, finding, room_sum(held, room_sum(warning, warning / 4)));
+		if (room < 0 || (uint64_t)room < sat_add(swapped, warning)) {
+			uint64_t held = sat_add(ledger->floor_bytes.bytes, swapped);
+			room_raise_limit(input, &limit, finding, sat_add(held, sat_add(warning, warning / 4)));
 			return;
 		}
 	}

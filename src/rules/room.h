@@ -6,10 +6,8 @@
 #ifndef RULES_ROOM_H
 #define RULES_ROOM_H
 
+#include "base/sat.h"
 #include "rules/judged.h"
-
-/* a + b, or the end of u64. */
-uint64_t room_sum(uint64_t a, uint64_t b);
 
 /* Up to a multiple of 64 MiB, the step in which limits are advised. */
 uint64_t room_round_up(uint64_t bytes);
@@ -38,6 +36,9 @@ void room_lift_high(const struct rule_input *input, struct finding *finding);
 
 /* No swap for the container, or, where what is swapped would not fit, the room for it. */
 void room_end_swap(const struct rule_input *input, struct finding *finding, uint64_t swapped);
+
+/* `limit` as a limit-factor of the process size, in hundredths and rounded up: rounded down, it would give less. `process` > 0. */
+unsigned long long room_factor_hundredths(uint64_t limit, uint64_t process);
 
 /* A size as Kubernetes takes it: "4096Mi", or bytes where it is not a whole number of them. Returns dest. */
 enum { ROOM_QUANTITY_CAP = 24 };

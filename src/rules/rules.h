@@ -40,6 +40,9 @@ extern const size_t rule_count;
 /* The row of this name, or NULL. */
 const struct rule *rules_find(struct str name);
 
+/* The finding of this rule, or NULL. */
+const struct finding *rules_finding(const struct verdict *verdict, const char *rule);
+
 void rules_run(const struct rule_input *input, struct verdict *ret_verdict);
 
 #endif

@@ -8,6 +8,14 @@
 
 const char *const severity_names[SEVERITY_COUNT] = { "none", "info", "notice", "warning", "critical" };
 
+const struct finding *rules_finding(const struct verdict *verdict, const char *rule)
+{
+	for (size_t i = 0; i < verdict->n_findings; i++)
+		if (strcmp(verdict->findings[i].rule, rule) == 0)
+			return &verdict->findings[i];
+	return NULL;
+}
+
 static void put_aside(struct verdict *verdict, const struct finding *finding, const struct silence *silence)
 {
 	struct silenced *silenced = &verdict->silenced[verdict->n_silenced++];

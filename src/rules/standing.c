@@ -37,14 +37,6 @@ static uint64_t words_of(const struct finding *finding)
 	return finding ? hash(hash(0xcbf29ce484222325, finding->title), finding->change) : 0;
 }
 
-static const struct finding *finding_of(const struct verdict *verdict, const char *rule)
-{
-	for (size_t i = 0; i < verdict->n_findings; i++)
-		if (strcmp(verdict->findings[i].rule, rule) == 0)
-			return &verdict->findings[i];
-	return NULL;
-}
-
 /* Not answered, or answered to nobody: neither says that the trouble is over. */
 static bool says_nothing(const struct verdict *verdict, const char *rule)
 {
@@ -96,6 +88,6 @@ void standing_step(struct standings *standings, const struct verdict *verdict, s
 	for (size_t i = 0; i < rule_count; i++) {
 		const char *rule = rule_table[i].name;
 		ret_edges[i] = says_nothing(verdict, rule) ? EDGE_NONE
-							   : step(&standings->of[i], finding_of(verdict, rule), now);
+							   : step(&standings->of[i], rules_finding(verdict, rule), now);
 	}
 }

@@ -32,7 +32,7 @@ static void heap_part(const struct snapshot *snapshot, struct swapped *ret)
 			if (start >= end)
 				continue;
 			uint64_t most = vma->swap_bytes < end - start ? vma->swap_bytes : end - start;
-			sum = room_sum(sum, most);
+			sum = sat_add(sum, most);
 			ret->heap_shares |= vma->start < range->start || vma->end > range->end;
 		}
 	}

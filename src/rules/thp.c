@@ -50,11 +50,11 @@ static void take_mappings(const struct snapshot *snapshot, struct inflation *ret
 			continue;
 		uint64_t huge = vma->anon_huge_bytes, stack = shape_stack_bytes(&view, i);
 		if (is_glibc_arena(&view, vma))
-			ret->arenas = room_sum(ret->arenas, huge);
+			ret->arenas = sat_add(ret->arenas, huge);
 		else if (shape_is_stack(&view, i))
-			ret->stacks = room_sum(ret->stacks, huge);
+			ret->stacks = sat_add(ret->stacks, huge);
 		else if (stack) /* merged with what lies above it */
-			ret->stacks = room_sum(ret->stacks, stack < huge ? stack : huge);
+			ret->stacks = sat_add(ret->stacks, stack < huge ? stack : huge);
 	}
 }
 
@@ -65,7 +65,7 @@ static uint64_t unclaimed(const struct ledger *ledger)
 	uint64_t sum = 0;
 	for (size_t i = 0; i < sizeof owners / sizeof owners[0]; i++)
 		if (ledger->listed[owners[i]])
-			sum = room_sum(sum, qty_or(ledger->lines[owners[i]].bytes, 0));
+			sum = sat_add(sum, qty_or(ledger->lines[owners[i]].bytes, 0));
 	return sum;
 }
 
@@ -81,8 +81,8 @@ static bool take(const struct rule_input *input, struct inflation *ret)
 		take_mappings(input->snapshot, ret);
 		ret->arenas = ret->arenas < most ? ret->arenas : most;
 	}
-	ret->held = room_sum(ret->stacks, ret->arenas);
-	ret->all = room_sum(ret->held, ret->unmapped);
+	ret->held = sat_add(ret->stacks, ret->arenas);
+	ret->all = sat_add(ret->held, ret->unmapped);
 	if (ret->stacks > ret->unmapped && ret->stacks >= ret->arenas)
 		ret->largest = OWNER_THREAD_STACKS;
 	else if (ret->arenas > ret->unmapped)

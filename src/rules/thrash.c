@@ -111,7 +111,7 @@ static enum rule_answer report(const struct rule_input *input, const struct line
 		room_lift_high(input, finding);
 	else
 		room_raise_limit(input, &line->limit, finding,
-				 room_sum(input->ledger->floor_bytes.bytes, room_sum(needed, needed / 4)));
+				 sat_add(input->ledger->floor_bytes.bytes, sat_add(needed, needed / 4)));
 	finding_validate(
 		finding,
 		"steady: workingset_refault_file stands still between two reports, and some avg10 of memory.pressure stays below %s",
@@ -132,7 +132,7 @@ enum rule_answer rule_reclaim_thrash(const struct rule_input *input, struct find
 		return RULE_SILENT;
 	if (missing_room(input, mapped, &line, finding))
 		return RULE_INCONCLUSIVE;
-	uint64_t needed = room_sum(mapped->bytes, judged_share(input, T_RECLAIM_THRASH_MARGIN, line.limit.bytes));
+	uint64_t needed = sat_add(mapped->bytes, judged_share(input, T_RECLAIM_THRASH_MARGIN, line.limit.bytes));
 	if (line.room >= 0 && (uint64_t)line.room >= needed)
 		return RULE_SILENT;
 	if (!refaults->known)

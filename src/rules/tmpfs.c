@@ -138,12 +138,12 @@ static bool is_bounded(const struct rule_input *input, uint64_t held, const stru
 		if (!qty_known(mount->used_bytes) || mount->size.kind != LIMIT_SET)
 			return false;
 		uint64_t used = mount->used_bytes.bytes;
-		in_mounts = room_sum(in_mounts, used);
-		to_come = room_sum(to_come, mount->size.bytes > used ? mount->size.bytes - used : 0);
+		in_mounts = sat_add(in_mounts, used);
+		to_come = sat_add(to_come, mount->size.bytes > used ? mount->size.bytes - used : 0);
 	}
-	if (room_sum(in_mounts, judged_level(input, T_TMPFS_CHARGED_BYTES)) < held)
+	if (sat_add(in_mounts, judged_level(input, T_TMPFS_CHARGED_BYTES)) < held)
 		return false; /* the rest is in no mount that is seen, and nothing bounds it */
-	uint64_t needed = room_sum(to_come, room_levels(input, limit->bytes, &critical));
+	uint64_t needed = sat_add(to_come, room_levels(input, limit->bytes, &critical));
 	return input->ledger->freeboard_bytes.known && input->ledger->freeboard_bytes.bytes >= 0 &&
 	       (uint64_t)input->ledger->freeboard_bytes.bytes >= needed;
 }

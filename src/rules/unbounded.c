@@ -60,11 +60,11 @@ static struct space space_for(const struct rule_input *input, uint64_t wanted)
 	uint64_t inside = space.held_bytes;
 	if (!all) {
 		uint64_t other = qty_or(ledger->lines[OWNER_NATIVE_OTHER].bytes, 0);
-		inside = room_sum(inside, other < wanted ? other : wanted);
+		inside = sat_add(inside, other < wanted ? other : wanted);
 	}
 	int64_t freeboard = ledger->freeboard_bytes.bytes;
-	uint64_t lacking = room_sum(heap_to_come(input), freeboard < 0 ? (uint64_t)0 - (uint64_t)freeboard : 0);
-	uint64_t whole = freeboard > 0 ? room_sum(inside, (uint64_t)freeboard) : inside;
+	uint64_t lacking = sat_add(heap_to_come(input), freeboard < 0 ? (uint64_t)0 - (uint64_t)freeboard : 0);
+	uint64_t whole = freeboard > 0 ? sat_add(inside, (uint64_t)freeboard) : inside;
 	space.known = true;
 	space.bytes = whole > lacking ? whole - lacking : 0;
 	return space;
@@ -91,7 +91,7 @@ static uint64_t flink_state_bytes(const struct snapshot *snapshot)
 	if (count == 2 && buffer == (uint64_t)64 * STORE_MIB && cache == (uint64_t)8 * STORE_MIB)
 		return FLINK_STATE_BYTES;
 	all = store_ratio(buffer, count, 1);
-	sum = room_sum(all, cache);
+	sum = sat_add(all, cache);
 	return sum;
 }
 
@@ -103,7 +103,7 @@ static void bound_by_data(const struct rocksdb_claim *claim, struct take *take)
 	uint64_t caches = take->bound_bytes > memtables ? take->bound_bytes - memtables : 0;
 	if (!qty_known(data) || data.bytes >= caches)
 		return;
-	take->may_bytes = room_sum(memtables, data.bytes);
+	take->may_bytes = sat_add(memtables, data.bytes);
 	take->by_data = true;
 }
 

@@ -234,8 +234,8 @@ static void change_streams(const struct rule_input *input, enum thrash thrash, s
 	uint64_t wanted = store_ratio(stores, 8 * (uint64_t)STORE_MIB, 1),
 		 twice = qty_or(claim->cache_capacity_bytes, 0);
 	/* A manager of twice what the memtables hold now, and as much again for blocks. */
-	twice = room_sum(twice, twice);
-	twice = room_sum(twice, twice);
+	twice = sat_add(twice, twice);
+	twice = sat_add(twice, twice);
 	wanted = room_round_up(thrash != THRASH_STATES && twice > wanted ? twice : wanted);
 	uint64_t more = qty_or(claim->cache_capacity_bytes, 0);
 	more = wanted > more ? wanted - more : 0;

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/put.h"
+
+static void put_number(struct js_out *out, const char *key, bool known, uint64_t number)
+{
+	js_out_key(out, key);
+	if (known)
+		js_out_u64(out, number);
+	else
+		js_out_null(out);
+}
+
+void put_qty(struct js_out *out, const char *key, struct qty qty)
+{
+	put_number(out, key, qty_known(qty), qty.bytes);
+}
+
+void put_count(struct js_out *out, const char *key, struct count count)
+{
+	put_number(out, key, count.known, count.n);
+}
+
+void put_limit(struct js_out *out, const char *key, struct limit limit)
+{
+	put_number(out, key, limit.kind == LIMIT_SET, limit.bytes);
+}
+
+void put_signed(struct js_out *out, const char *key, struct signed_qty qty)
+{
+	js_out_key(out, key);
+	if (qty.known)
+		js_out_i64(out, qty.bytes);
+	else
+		js_out_null(out);
+}
+
+void put_text(struct js_out *out, const char *key, const char *text)
+{
+	js_out_key(out, key);
+	if (text && text[0])
+		js_out_text(out, text);
+	else
+		js_out_null(out);
+}

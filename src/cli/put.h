@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Members of a JSON object whose values may be unknown: null then. Internal to the JSON faces. */
+#ifndef CLI_PUT_H
+#define CLI_PUT_H
+
+#include "bankfull/quantity.h"
+#include "data/js.h"
+
+void put_qty(struct js_out *out, const char *key, struct qty qty);
+void put_count(struct js_out *out, const char *key, struct count count);
+void put_signed(struct js_out *out, const char *key, struct signed_qty qty);
+void put_limit(struct js_out *out, const char *key, struct limit limit); /* null where none is set, too */
+void put_text(struct js_out *out, const char *key, const char *text);    /* null for NULL and for "" */
+
+#endif
