@@ -14,9 +14,9 @@ B       := build/$(VARIANT)
 VERSION_BASE := 0.1.0
 
 # The layers, highest first; tools/layers.txt says who may include whom.
-LAYERS := cli agent config rules ledger engine jvm kernel net data sys base
+LAYERS := cli agent collector config rules ledger wire engine jvm kernel net data sys base
 PURE   := base ledger rules
-PKGS   := libcurl yaml-0.1 libcgroup jansson
+PKGS   := libcurl libwebsockets libuv yaml-0.1 libcgroup jansson sqlite3
 
 # --- compiler and flags -----------------------------------------------------------------
 ifeq ($(origin CC),default)

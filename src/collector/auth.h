@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who is asking. An agent is known by, in this order: a client certificate's SAN, a static token (which names exactly
+ * one agent id), a Kubernetes service-account token reviewed by the API server (the pod's UID). With no method
+ * configured, which is possible on loopback or with --insecure alone, the agent id is "namespace/pod" of its hello, or
+ * "anonymous-<peer>:<n>"; it proves nothing.
+ *
+ * Tokens are compared in constant time by their SHA-256, and held as nothing else. Files are read again when they change.
+ * A review that is not cached is started and answered with 503 and Retry-After: its outcome is there by the next attempt.
+ */
+#ifndef COLLECTOR_AUTH_H
+#define COLLECTOR_AUTH_H
+
+#include "collector/store.h"
+#include "net/loop.h"
+#include "net/server.h"
+
+struct auth;
+
+enum auth_role { AUTH_NONE = 0, AUTH_VIEWER, AUTH_OPERATOR, AUTH_ROLE_COUNT };
+enum { AUTH_NAMESPACES_MAX = 16 };
+
+struct auth_options {
+	const char *agent_tokens_file;  /* lines "AGENT-ID TOKEN"; NULL: none */
+	const char *viewer_tokens_file; /* lines "ROLE NAME TOKEN [NAMESPACE,...]"; NULL: none */
+	bool client_certificates;       /* a SAN that the server verified is an identity */
+	const char
+		*review_url; /* https://kubernetes.default.svc/apis/authentication.k8s.io/v1/tokenreviews; NULL: none */
+	const char *review_ca_file, *review_token_file;
+	const char *audience; /* of agents' tokens */
+	bool open;            /* no authentication at all: loopback, or --insecure */
+};
+
+struct auth_agent {
+	char id[WIRE_NAME_CAP];                                       /* "" with `open`: the hello decides */
+	char method[16];                                              /* "certificate", "token", "review", "open" */
+	char pod[WIRE_NAME_CAP], namespace_[64], node[WIRE_NAME_CAP]; /* where the review says so */
+};
+
+struct auth_viewer {
+	enum auth_role role;
+	char name[64];
+	char namespaces[AUTH_NAMESPACES_MAX][64];
+	size_t n_namespaces; /* 0: all */
+};
+
+struct auth_counts {
+	uint64_t accepted_total, refused_total, reviews_total, review_failures_total, review_hits_total, shed_total;
+	uint64_t reviews_in_flight;
+};
+
+int auth_new(struct loop *loop, const struct auth_options *options, struct store *store, struct auth **ret_auth,
+	     struct err *err) __attribute__((warn_unused_result));
+void auth_free(struct auth *auth);
+
+/* False: `reply` is filled (401, 403, or 503 with Retry-After). `now` judges expiry. */
+bool auth_agent(struct auth *auth, const struct server_request *request, struct wall now, struct auth_agent *ret_agent,
+		struct server_reply *reply);
+/* The same for people and their tools: "Authorization: Bearer", or the cookie `__Host-bankfull`. */
+bool auth_viewer(struct auth *auth, const struct server_request *request, struct auth_viewer *ret_viewer,
+		 struct server_reply *reply);
+bool auth_sees(const struct auth_viewer *viewer, const char *namespace_);
+void auth_count(const struct auth *auth, struct auth_counts *ret_counts);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The settings of bankfull-collector, by one table like the agent's. */
+#ifndef CONFIG_COLLECTORCONF_H
+#define CONFIG_COLLECTORCONF_H
+
+#include "config/policyconf.h"
+#include "config/settings.h"
+
+struct collectorconf {
+	const char *data;                                    /* directory of the database */
+	const char *listen, *listen_agents, *listen_metrics; /* ADDRESS:PORT; NULL: not given */
+	const char *tls_cert, *tls_key, *client_ca;
+	bool insecure;
+	const char *agent_tokens, *viewer_tokens; /* files */
+	const char *review_url, *review_ca, *review_token, *audience;
+	const char *cluster;
+	uint64_t raw_s, rollup_s, findings_s, disk_cap_bytes;
+	uint64_t window, min_interval_ms, max_connections, max_per_address;
+	bool log_debug;
+	const char *config;
+	struct policies policies;
+	struct settings_text text;
+};
+
+int collectorconf_parse(int argc, char **argv, char *const environment[], struct wall now,
+			struct collectorconf *ret_conf, struct err *err) __attribute__((warn_unused_result));
+void collectorconf_done(struct collectorconf *conf);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the collector's configuration sets at its agents, by namespace and workload:
+ *
+ *     policies:
+ *       - namespace: streaming-*     a shell pattern; absent: all
+ *         workload: fraud-*
+ *         interval: 10s
+ *         rules: { freeboard-low: { warning: 15% } }
+ *         silences: [ { rule: page-cache-benign, reason: "known", until: 2026-12-31 } ]
+ *
+ * All that match a subject apply, in the order of the file, a later one over an earlier one.
+ */
+#ifndef CONFIG_POLICYCONF_H
+#define CONFIG_POLICYCONF_H
+
+#include "bankfull/policy.h"
+#include "bankfull/subject.h"
+#include "data/yml.h"
+
+enum { POLICIES_MAX = 32 };
+
+struct policies {
+	struct policy_row {
+		char namespace_[64], workload[WIRE_NAME_CAP]; /* patterns; "": all */
+		struct wire_policy policy;
+	} * rows;
+	size_t n;
+	uint64_t version; /* hash of the whole: changes when anything of it does; 0: no policies */
+};
+
+int policyconf_parse(const struct yml *yml, const char *name, struct wall now, struct policies *ret_policies,
+		     struct err *err) __attribute__((warn_unused_result));
+void policyconf_done(struct policies *policies);
+
+/* What holds for one subject. */
+void policies_for(const struct policies *policies, const struct wire_subject *subject, struct wire_policy *ret_policy);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A table of settings: how flags, environment and file fill a structure. Internal to src/config and its two tables. */
+#ifndef CONFIG_SETTINGS_H
+#define CONFIG_SETTINGS_H
+
+#include <stddef.h>
+
+#include "bankfull/quantity.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "data/yml.h"
+
+enum setting_kind {
+	SETTING_SWITCH,  /* bool */
+	SETTING_TEXT,    /* const char * */
+	SETTING_FILE,    /* const char *: a path */
+	SETTING_SIZE,    /* uint64_t bytes */
+	SETTING_LIMIT,   /* struct limit */
+	SETTING_TIME,    /* uint64_t milliseconds; "5s", "250ms", "2m", "48h", "30d" */
+	SETTING_SECONDS, /* the same as uint64_t seconds */
+	SETTING_COUNT,   /* uint64_t */
+	SETTING_SHARE,   /* uint64_t basis points: "0.2%" */
+	SETTING_PID,     /* int */
+	SETTING_URL,     /* http, https */
+	SETTING_WS_URL,  /* ws, wss */
+	SETTING_URLS,    /* const char *[], its count behind it at `count_offset` */
+	SETTING_LISTEN,  /* ADDRESS:PORT or "off" */
+	SETTING_NAME,    /* char[cap] in the structure */
+};
+
+enum { SETTING_BY_FLAG = 1 << 0, SETTING_BY_ENV = 1 << 1, SETTING_BY_FILE = 1 << 2 };
+
+struct setting_info {
+	const char *name, *argument, *help; /* name: the flag's and the file's; the variable is BANKFULL_NAME */
+	unsigned by;
+	enum setting_kind kind;
+	size_t offset, cap;   /* cap: of SETTING_NAME; offset of the count for SETTING_URLS */
+	uint64_t least, most; /* of numbers; 0, 0: any */
+};
+
+/* Owns the strings that settings point into. */
+struct settings_text {
+	struct buf *chunks;
+	size_t n;
+};
+void settings_text_done(struct settings_text *text);
+
+struct settings_source {
+	const struct setting_info *table;
+	size_t n;
+	bool (*foreign)(struct str key); /* keys of the file that belong to somebody else: "rules", "silences" */
+};
+
+/* Flags of argv[1..] over variables over the file that --config or BANKFULL_CONFIG names, into `target`. */
+int settings_load(const struct settings_source *source, int argc, char **argv, char *const environment[], void *target,
+		  struct settings_text *text, struct yml *ret_yml, struct err *err) __attribute__((warn_unused_result));
+void settings_help(const struct settings_source *source, struct buf *out);
+
+#endif

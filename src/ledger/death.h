@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Why a process is gone: PURE. What the kernel shows in the container's memory.events (measured on Linux 6.1): its own
+ * limit raises max, oom and oom_kill; the pod's limit or the node raises oom_kill alone; SIGKILL raises nothing; one
+ * victim under memory.oom.group counts 2. The container died when its pid ended, never by oom_kill alone.
+ */
+#ifndef LEDGER_DEATH_H
+#define LEDGER_DEATH_H
+
+#include "bankfull/ledger.h"
+#include "bankfull/wire.h"
+
+struct death_evidence {
+	struct cgroup_events before,
+		after;   /* of the target's cgroup: at the last tick it lived, and after it was gone */
+	bool after_read; /* false: the cgroup was gone too */
+	struct limit limit, pod_limit;
+	struct qty charge_bytes, floor_bytes, peak_bytes, pod_charge_bytes; /* last seen */
+	struct qty host_available_bytes, host_memory_bytes;                 /* last seen */
+	struct count node_psi_full_avg10_bp;
+	struct count exit_status; /* where it can be known */
+	bool java_oom_seen;       /* ExitOnOutOfMemoryError or such, by what the JVM left */
+	uint32_t last_seen_ms;    /* before the death */
+};
+
+struct death_verdict {
+	enum death_cause cause;
+	unsigned confidence_pct;
+	char why[320];               /* what it rests on, in words */
+	char missing[160];           /* what would have made it certain; "" */
+	struct qty survivable_limit; /* peak floor + spike + 5 % */
+};
+
+void death_judge(const struct death_evidence *evidence, uint64_t spike_bytes, struct death_verdict *ret_verdict);
+
+#endif
