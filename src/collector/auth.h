@@ -14,6 +14,7 @@
 #include "collector/store.h"
 #include "net/loop.h"
 #include "net/server.h"
+#include "sys/logger.h"
 
 struct auth;
 
@@ -28,7 +29,9 @@ struct auth_options {
 		*review_url; /* https://kubernetes.default.svc/apis/authentication.k8s.io/v1/tokenreviews; NULL: none */
 	const char *review_ca_file, *review_token_file;
 	const char *audience; /* of agents' tokens */
-	bool open;            /* no authentication at all: loopback, or --insecure */
+	bool open;            /* agents need no credentials: none are configured; loopback, or --insecure */
+	bool open_viewers;    /* the same for people */
+	struct logger *log;   /* or NULL */
 };
 
 struct auth_agent {
@@ -52,6 +55,8 @@ struct auth_counts {
 int auth_new(struct loop *loop, const struct auth_options *options, struct store *store, struct auth **ret_auth,
 	     struct err *err) __attribute__((warn_unused_result));
 void auth_free(struct auth *auth);
+/* Reads the files of tokens again; one that cannot be used leaves what held before. */
+int auth_reload(struct auth *auth, struct err *err) __attribute__((warn_unused_result));
 
 /* False: `reply` is filled (401, 403, or 503 with Retry-After). `now` judges expiry. */
 bool auth_agent(struct auth *auth, const struct server_request *request, struct wall now, struct auth_agent *ret_agent,

@@ -13,6 +13,7 @@
 #include "collector/fleet.h"
 #include "collector/store.h"
 #include "net/server.h"
+#include "sys/logger.h"
 
 struct ingest;
 struct session;
@@ -25,6 +26,7 @@ struct ingest_options {
 	unsigned rate_per_s;                 /* frames a session may send a second, on average; 0: 500 */
 	unsigned commit_ms, commit_messages; /* 0: 20, 2000 */
 	const struct policies *policies;     /* config/policyconf.h, or NULL */
+	struct logger *log;                  /* or NULL */
 };
 
 struct ingest_counts {
@@ -34,6 +36,7 @@ struct ingest_counts {
 	uint64_t commits_total, failed_commits_total, inferred_postmortems_total, clock_offset_sessions;
 };
 
+/* `loop` NULL: no timer is made and no clock read; the caller's ingest_step() says what time it is. */
 int ingest_new(struct loop *loop, const struct ingest_options *options, struct store *store, struct fleet *fleet,
 	       struct ingest **ret_ingest, struct err *err) __attribute__((warn_unused_result));
 /* Commits what is open, then frees; after server_free(). */
@@ -45,6 +48,15 @@ void session_opened(struct session *session, struct server_ws *ws);
 void session_frame(struct session *session, struct str frame);
 bool session_writable(struct session *session, struct buf *frame);
 void session_closed(struct session *session, unsigned close_code); /* frees it */
+
+/* Does what is due: a commit, the end of a pause, an inferred post-mortem. Returns when to come again, in milliseconds. */
+uint64_t ingest_step(struct ingest *ingest, struct mono now, struct wall wall);
+/* Commits what is open: before anybody else begins a batch in the store. */
+void ingest_flush(struct ingest *ingest);
+/* The collector stops: from here on a session that ends is no agent that died. */
+void ingest_stop(struct ingest *ingest);
+/* False from a failed batch until the next one that is committed. */
+bool ingest_healthy(const struct ingest *ingest);
 
 void ingest_count(const struct ingest *ingest, struct ingest_counts *ret_counts);
 

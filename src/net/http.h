@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One HTTP GET at a time. http.c is the one owner of libcurl.
+ * One HTTP GET or POST at a time. http.c is the one owner of libcurl.
  *
- * What it never does, whatever the environment says: follow a redirect, use a proxy, send credentials, speak
- * anything but http and https, raise a signal, keep a connection. A body past its cap
+ * What it never does, whatever the environment says: follow a redirect, use a proxy, send credentials (but the token of
+ * a POST, over https or to loopback), speak anything but http and https, raise a signal, keep a connection. A body past its cap
  * stops the transfer at once.
  *
  * URLs come from two sources and are not trusted alike. A *discovered* one (a port in the target's command line or
@@ -56,6 +56,16 @@ int http_get(const struct http_request *request, struct buf *body, struct http_m
 	__attribute__((warn_unused_result));
 int http_get_to(const struct http_request *request, http_sink *sink, void *context, struct http_meta *ret_meta,
 		struct err *err) __attribute__((warn_unused_result));
+
+struct http_post {
+	struct str body;
+	struct str bearer;        /* "Authorization: Bearer"; empty: none. Refused over plain http unless to loopback */
+	const char *ca_file;      /* trust these alone; NULL: the system's */
+	const char *content_type; /* of the body; NULL: application/json */
+};
+/* http_get() with a body. May run on another thread than other transfers, after one http_url_check(). */
+int http_post(const struct http_request *request, const struct http_post *post, struct buf *body,
+	      struct http_meta *ret_meta, struct err *err) __attribute__((warn_unused_result));
 
 /*
  * The rules on the text of a URL alone, and, with `discovered`, on the addresses its host has now. Connects to
