@@ -53,6 +53,30 @@ int units_parse(struct str text, uint64_t *ret_bytes, struct err *err)
 		       shown);
 }
 
+int units_parse_ms(struct str text, uint64_t *ret_ms, struct err *err)
+{
+	static const struct {
+		struct str name;
+		uint64_t ms;
+	} units[] = { { { "ms", 2 }, 1 },
+		      { { "s", 1 }, 1000 },
+		      { { "m", 1 }, 60000 },
+		      { { "h", 1 }, 3600000 },
+		      { { "d", 1 }, 86400000 } };
+	struct str rest = text;
+	uint64_t value;
+	if (str_u64(&rest, &value))
+		for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+			if (str_eq(rest, units[i].name) && !__builtin_mul_overflow(value, units[i].ms, &value)) {
+				*ret_ms = value;
+				return 0;
+			}
+	char shown[40];
+	str_copy(shown, sizeof shown, text);
+	return err_set(err, ERR_USAGE, "'%s' is no time: write digits and a unit, such as 250ms, 5s, 2m, 48h or 30d",
+		       shown);
+}
+
 bool units_parse_jvm(struct str text, uint64_t *ret_bytes)
 {
 	return parse_with(jvm_units, false, text, ret_bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sizes as people and configuration files write them, both ways. All units are binary unless the
+ * Sizes and times as people and configuration files write them. All units are binary unless the
  * name says otherwise; nothing here accepts fractions or signs.
  */
 #ifndef BASE_UNITS_H
@@ -21,6 +21,9 @@ bool units_parse_jvm(struct str text, uint64_t *ret_bytes);
 
 /* Flink's MemorySize: digits, blanks, then b|bytes|k|kb|kibibytes|m|mb|mebibytes|..., any case; no unit is bytes. */
 bool units_parse_flink(struct str text, uint64_t *ret_bytes);
+
+/* A time as a configuration writes it: digits and one of ms s m h d. Without a unit it is no time. */
+int units_parse_ms(struct str text, uint64_t *ret_ms, struct err *err) __attribute__((warn_unused_result));
 
 enum { UNITS_TEXT_CAP = 24 };
 

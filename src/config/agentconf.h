@@ -42,11 +42,13 @@ struct agentconf {
 	const char *config;
 	struct ruleconf rules;
 	struct settings_text text; /* strings live here */
+	bool help;
 };
 
 /* USAGE: "--flag: what", "BANKFULL_X: what" or "FILE:LINE: what". `environment` as environ(7). */
-int agentconf_parse(int argc, char **argv, char *const environment[], struct wall now, struct agentconf *ret_conf,
-		    struct err *err) __attribute__((warn_unused_result));
+int agentconf_parse(int argc, char **argv, char *const environment[], struct agentconf *ret_conf, struct err *err)
+	__attribute__((warn_unused_result));
 void agentconf_done(struct agentconf *conf);
+void agentconf_help(struct buf *out);
 
 #endif

@@ -20,10 +20,12 @@ struct collectorconf {
 	const char *config;
 	struct policies policies;
 	struct settings_text text;
+	bool help;
 };
 
-int collectorconf_parse(int argc, char **argv, char *const environment[], struct wall now,
-			struct collectorconf *ret_conf, struct err *err) __attribute__((warn_unused_result));
+int collectorconf_parse(int argc, char **argv, char *const environment[], struct collectorconf *ret_conf,
+			struct err *err) __attribute__((warn_unused_result));
 void collectorconf_done(struct collectorconf *conf);
+void collectorconf_help(struct buf *out);
 
 #endif

@@ -16,6 +16,7 @@
 
 #include "bankfull/policy.h"
 #include "bankfull/subject.h"
+#include "config/ruleconf.h"
 #include "data/yml.h"
 
 enum { POLICIES_MAX = 32 };
@@ -29,11 +30,22 @@ struct policies {
 	uint64_t version; /* hash of the whole: changes when anything of it does; 0: no policies */
 };
 
-int policyconf_parse(const struct yml *yml, const char *name, struct wall now, struct policies *ret_policies,
-		     struct err *err) __attribute__((warn_unused_result));
+/* Does the key belong to this section? */
+bool policyconf_is_key(struct str key);
+
+int policyconf_parse(const struct yml *yml, const char *name, struct policies *ret_policies, struct err *err)
+	__attribute__((warn_unused_result));
 void policyconf_done(struct policies *policies);
 
 /* What holds for one subject. */
 void policies_for(const struct policies *policies, const struct wire_subject *subject, struct wire_policy *ret_policy);
+
+/*
+ * The agent's side: a policy over the levels and silences that hold without one. What the agent's own file says wins:
+ * whoever runs the pod knows it. Rules and levels that this version does not know are left out and counted in
+ * `*ret_unknown`; levels that contradict each other refuse the whole (USAGE), and the last good policy stays.
+ */
+int policy_apply(const struct wire_policy *policy, const struct ruleconf *own, struct wall now,
+		 struct ruleconf *ret_conf, size_t *ret_unknown, struct err *err) __attribute__((warn_unused_result));
 
 #endif

@@ -19,8 +19,8 @@ struct draft {
 struct reading {
 	const char *name;
 	struct wall now;
+	bool standing; /* a silence that has ended is none, and no mistake */
 	struct ruleconf conf;
-	struct level_lines lines;
 	struct draft drafts[SILENCES_MAX];
 };
 
@@ -28,6 +28,7 @@ void ruleconf_init(struct ruleconf *ret_conf)
 {
 	thresholds_init(&ret_conf->thresholds);
 	ret_conf->silences.n = 0;
+	ret_conf->said = (struct level_lines){ 0 };
 }
 
 /* "rules", "rules.x" and "rules[0]" are of the section, "rulesets" is not. */
@@ -89,7 +90,7 @@ static int take_rule(struct reading *reading, const struct yml_entry *entry, str
 	if (!str_take(&rest, STR(".")))
 		return err_set(err, ERR_USAGE, "%s holds levels by their names: see bankfull explain %s", rule->name,
 			       rule->name);
-	return levels_take(&reading->conf.thresholds, &reading->lines, rule->name, rest, entry, err);
+	return levels_take(&reading->conf.thresholds, &reading->conf.said, rule->name, rest, entry, err);
 }
 
 static int take_silenced_rule(struct reading *reading, struct draft *draft, const struct yml_entry *entry,
@@ -156,6 +157,8 @@ static int check_until(const struct reading *reading, struct draft *draft, struc
 	if (!date_parse(draft->until, &draft->silence.until.ms))
 		return err_set(err, ERR_USAGE,
 			       "until: '%s' is no date: write one like 2026-12-31 or 2026-12-31T08:00:00Z", shown);
+	if (reading->standing)
+		return 0;
 	if (draft->silence.until.ms <= reading->now.ms)
 		return err_set(err, ERR_USAGE,
 			       "the silence of %s has ended on %s: remove it, or look again and set a new date",
@@ -205,14 +208,15 @@ static int read_all(struct reading *reading, const struct yml *yml, struct err *
 			err_wrap(err, "%s:%u", reading->name, entry->line);
 	}
 	if (rc == 0)
-		rc = levels_finish(&reading->conf.thresholds, &reading->lines, reading->name, err);
+		rc = levels_finish(&reading->conf.thresholds, &reading->conf.said, reading->name, err);
 	for (size_t i = 0; i < SILENCES_MAX && rc == 0; i++)
 		if (reading->drafts[i].line)
 			rc = finish_silence(reading, &reading->drafts[i], err);
 	return rc;
 }
 
-int ruleconf_parse(const struct yml *yml, const char *name, struct wall now, struct ruleconf *ret_conf, struct err *err)
+static int parse(const struct yml *yml, const char *name, struct wall now, bool standing, struct ruleconf *ret_conf,
+		 struct err *err)
 {
 	/* 35 KiB, mostly reasons: not for a stack. */
 	auto_free struct reading *reading = calloc(1, sizeof *reading);
@@ -220,9 +224,20 @@ int ruleconf_parse(const struct yml *yml, const char *name, struct wall now, str
 		return err_set(err, ERR_NOMEM, "%s: no memory", name);
 	reading->name = name;
 	reading->now = now;
+	reading->standing = standing;
 	ruleconf_init(&reading->conf);
 	int rc = read_all(reading, yml, err);
 	if (rc == 0)
 		*ret_conf = reading->conf;
 	return rc;
+}
+
+int ruleconf_parse(const struct yml *yml, const char *name, struct wall now, struct ruleconf *ret_conf, struct err *err)
+{
+	return parse(yml, name, now, false, ret_conf, err);
+}
+
+int ruleconf_parse_standing(const struct yml *yml, const char *name, struct ruleconf *ret_conf, struct err *err)
+{
+	return parse(yml, name, (struct wall){ 0 }, true, ret_conf, err);
 }

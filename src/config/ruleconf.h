@@ -24,12 +24,14 @@
 #define CONFIG_RULECONF_H
 
 #include "base/typo.h"
+#include "config/levels.h"
 #include "data/yml.h"
 #include "rules/rules.h"
 
 struct ruleconf {
 	struct thresholds thresholds;
 	struct silences silences;
+	struct level_lines said; /* the lines of the file that said a level */
 };
 
 /* The levels of the table, and no silence: what holds without a configuration. */
@@ -40,6 +42,13 @@ bool ruleconf_is_key(struct str key);
 
 /* `name` is the file's, for messages. USAGE. */
 int ruleconf_parse(const struct yml *yml, const char *name, struct wall now, struct ruleconf *ret_conf, struct err *err)
+	__attribute__((warn_unused_result));
+
+/*
+ * For a program that runs for months and must start again with the file it has: a silence that has ended is read and
+ * has no effect, and how long one lasts is not judged.
+ */
+int ruleconf_parse_standing(const struct yml *yml, const char *name, struct ruleconf *ret_conf, struct err *err)
 	__attribute__((warn_unused_result));
 
 /* ": did you mean 'freeboard-low'?", or "". Returns dest. */

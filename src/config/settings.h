@@ -23,9 +23,11 @@ enum setting_kind {
 	SETTING_PID,     /* int */
 	SETTING_URL,     /* http, https */
 	SETTING_WS_URL,  /* ws, wss */
-	SETTING_URLS,    /* const char *[], its count behind it at `count_offset` */
+	SETTING_URLS,    /* const char *[], its count at `count_offset` */
 	SETTING_LISTEN,  /* ADDRESS:PORT or "off" */
 	SETTING_NAME,    /* char[cap] in the structure */
+	SETTING_LABELS,  /* struct wire_label[cap]: "KEY=VALUE,KEY=VALUE"; its count at `count_offset` */
+	SETTING_REFUSED, /* no setting: `help` says why, and what to use instead */
 };
 
 enum { SETTING_BY_FLAG = 1 << 0, SETTING_BY_ENV = 1 << 1, SETTING_BY_FILE = 1 << 2 };
@@ -34,14 +36,15 @@ struct setting_info {
 	const char *name, *argument, *help; /* name: the flag's and the file's; the variable is BANKFULL_NAME */
 	unsigned by;
 	enum setting_kind kind;
-	size_t offset, cap;   /* cap: of SETTING_NAME; offset of the count for SETTING_URLS */
+	size_t offset;
 	uint64_t least, most; /* of numbers; 0, 0: any */
+	size_t cap;           /* of names and lists: most bytes, or items */
+	size_t count_offset;  /* of lists */
 };
 
-/* Owns the strings that settings point into. */
+/* The strings of the file: all that settings taken from it point into. */
 struct settings_text {
-	struct buf *chunks;
-	size_t n;
+	struct buf file;
 };
 void settings_text_done(struct settings_text *text);
 
@@ -49,11 +52,17 @@ struct settings_source {
 	const struct setting_info *table;
 	size_t n;
 	bool (*foreign)(struct str key); /* keys of the file that belong to somebody else: "rules", "silences" */
+	const char *const *sections;     /* the names of those, for messages; ends with NULL */
 };
 
-/* Flags of argv[1..] over variables over the file that --config or BANKFULL_CONFIG names, into `target`. */
+/*
+ * Flags of argv[1..] over variables over the file that --config or BANKFULL_CONFIG names, into `target`. Variables that
+ * begin with BANKFULL_ and are none of ours are left alone: Kubernetes makes some for every Service it finds.
+ * `*ret_yml` is the whole file, for its sections; empty without one. "--help" sets `*ret_help` and ends the reading.
+ */
 int settings_load(const struct settings_source *source, int argc, char **argv, char *const environment[], void *target,
-		  struct settings_text *text, struct yml *ret_yml, struct err *err) __attribute__((warn_unused_result));
+		  struct settings_text *text, struct yml *ret_yml, bool *ret_help, struct err *err)
+	__attribute__((warn_unused_result));
 void settings_help(const struct settings_source *source, struct buf *out);
 
 #endif
