@@ -120,7 +120,8 @@ $B/version.c: FORCE
 $B/version.o: $B/version.c $B/flags
 	$Q$(COMPILE) -c -o $@ $<
 
-# The pages of the rules, which `bankfull explain` prints. The list is a stamp: a page that is removed counts too.
+# The pages of the rules, which `bankfull explain` prints and the collector serves.
+# The list is a stamp: a page that is removed counts too.
 PAGES := $(wildcard docs/rules/*.md)
 $B/pages.list: FORCE
 	$(call stamp,$(PAGES))
@@ -128,7 +129,7 @@ $B/pages.c: tools/embed-pages $(PAGES) $B/pages.list
 	$Qtools/embed-pages $(PAGES) >$@
 $B/pages.o: $B/pages.c $B/flags
 	$Q$(COMPILE) $(WARN_SRC) $(STRICT) -c -o $@ $<
-$B/libcli.a: $B/pages.o
+$B/librules.a: $B/pages.o
 
 # A program or test is its own object, what it shares, and every archive (a group: the names of
 # the nouns live in ledger, which lower layers may print).

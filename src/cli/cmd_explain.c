@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/page.h"
+#include "rules/pages.h"
 #include "sys/clock.h"
 
 enum { PAGE_CAP = 1024 * 1024 };

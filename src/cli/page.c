@@ -14,14 +14,6 @@ struct block {
 	bool any_printed; /* on the page */
 };
 
-const struct page *page_find(const char *rule)
-{
-	for (size_t i = 0; i < page_count; i++)
-		if (strcmp(page_table[i].name, rule) == 0)
-			return &page_table[i];
-	return NULL;
-}
-
 /* Characters, as a terminal counts ours. */
 static unsigned width_of(struct str text)
 {

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "cli/put.h"
+#include "wire/put.h"
 #include "cli/report.h"
 #include "cli/report_read.h"
 

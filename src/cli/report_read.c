@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/report_read.h"
 
-#include "cli/put.h"
+#include "wire/put.h"
 
 static void put_switch(struct js_out *out, const char *key, enum tristate value)
 {

@@ -10,10 +10,15 @@ struct store_agent_row {
 	char agent_id[WIRE_NAME_CAP];
 	struct wire_subject subject;
 	struct wall first_seen, last_seen;
+	bool said_bye; /* its latest epoch ended with one: it is gone on purpose */
 };
 /* Rows are valid during the call; false stops. All agents seen within the findings' retention, newest first. */
 typedef bool store_agent_fn(void *context, const struct store_agent_row *row);
 int store_each_agent(struct store *store, store_agent_fn *fn, void *context, struct err *err)
+	__attribute__((warn_unused_result));
+
+/* One of them; GONE if there is none of this row. */
+int store_agent_read(struct store *store, int64_t agent, struct store_agent_row *ret_row, struct err *err)
 	__attribute__((warn_unused_result));
 
 /* One point of a series: of one raw sample, or of one minute (roll-up: mean, and the extremes that matter). */

@@ -208,6 +208,14 @@ bool js_double(const struct js *value, double *ret)
 	return true;
 }
 
+bool js_bool(const struct js *value, bool *ret)
+{
+	if (!value || !json_is_boolean(as_json(value)))
+		return false;
+	*ret = json_is_true(as_json(value));
+	return true;
+}
+
 bool js_str(const struct js *value, struct str *ret)
 {
 	if (!value || !json_is_string(as_json(value)))

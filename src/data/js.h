@@ -38,6 +38,7 @@ size_t js_len(const struct js *value);              /* of an array or object, el
 bool js_u64(const struct js *value, uint64_t *ret); /* whole numbers >= 0; 1.5E8 counts */
 bool js_i64(const struct js *value, int64_t *ret);
 bool js_double(const struct js *value, double *ret);
+bool js_bool(const struct js *value, bool *ret);
 bool js_str(const struct js *value, struct str *ret); /* valid UTF-8 without NUL */
 
 /* Members in the document's order. Start with `struct js_iter iter = { 0 }`. */
@@ -76,6 +77,8 @@ void js_out_null(struct js_out *out);
 void js_out_text(struct js_out *out, const char *text); /* NULL writes null */
 /* Bytes that are no UTF-8 become U+FFFD; C0, DEL and C1 are written as \u00XX, so a terminal sees none. */
 void js_out_str(struct js_out *out, struct str text);
+/* A value that was read, with all below it, as it was written but for white space and the spelling of doubles. */
+void js_out_value(struct js_out *out, const struct js *value);
 /* A number in its decimal digits as the source wrote it (checked to be a JSON number; else null). */
 void js_out_number(struct js_out *out, struct str digits);
 

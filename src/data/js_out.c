@@ -4,6 +4,7 @@
 #include "data/js.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 void js_out_start(struct js_out *out, struct buf *buf, unsigned indent)
 {
@@ -225,6 +226,60 @@ void js_out_number(struct js_out *out, struct str digits)
 		js_out_null(out);
 	else if (before_value(out))
 		(void)buf_add(out->buf, digits);
+}
+
+static void number(struct js_out *out, const struct js *value)
+{
+	uint64_t u64;
+	int64_t i64;
+	double real;
+	char digits[40];
+	if (js_u64(value, &u64))
+		js_out_u64(out, u64);
+	else if (js_i64(value, &i64))
+		js_out_i64(out, i64);
+	else if (js_double(value, &real)) {
+		int n = snprintf(digits, sizeof digits, "%.17g", real);
+		js_out_number(out, (struct str){ digits, (size_t)n });
+	}
+}
+
+/* How deep it goes is bounded by LIMIT_JSON_DEPTH, which js_parse() checked. */
+void js_out_value(struct js_out *out, const struct js *value)
+{
+	struct js_iter iter = { 0 };
+	const struct js *member;
+	struct str text;
+	bool truth;
+	switch (js_kind(value)) {
+	case JS_ABSENT:
+	case JS_NULL:
+		js_out_null(out);
+		break;
+	case JS_BOOL:
+		js_out_bool(out, js_bool(value, &truth) && truth);
+		break;
+	case JS_NUMBER:
+		number(out, value);
+		break;
+	case JS_STRING:
+		js_out_str(out, js_str(value, &text) ? text : STR(""));
+		break;
+	case JS_ARRAY:
+		js_out_array(out);
+		for (size_t i = 0; i < js_len(value); i++)
+			js_out_value(out, js_at(value, i));
+		js_out_array_end(out);
+		break;
+	case JS_OBJECT:
+		js_out_object(out);
+		while (js_each(value, &iter, &text, &member)) {
+			js_out_key_str(out, text);
+			js_out_value(out, member);
+		}
+		js_out_object_end(out);
+		break;
+	}
 }
 
 int js_out_end(struct js_out *out, struct err *err)

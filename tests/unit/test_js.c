@@ -163,6 +163,25 @@ static void writes_lines(void **state)
 	assert_string_equal(buf.ptr, "{\n  \"a\": [],\n  \"b\": [\n    1\n  ]\n}");
 }
 
+static void writes_what_was_read(void **state)
+{
+	(void)state;
+	static const char text[] =
+		"{\"a\":[1,-2,9223372036854775807,0.5,true,false,null,\"x\\u001by\"],\"b\":{\"c\":{}},\"d\":[]}";
+	static const char *const texts[] = { text, "{}", "[]", "[[[1]]]" };
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+		auto_buf struct buf buf = { .cap = 4096 };
+		auto_js struct js *root = NULL;
+		struct err err;
+		struct js_out out;
+		assert_int_equal(js_parse(str_of(texts[i]), 4096, &root, &err), 0);
+		js_out_start(&out, &buf, 0);
+		js_out_value(&out, root);
+		assert_int_equal(js_out_end(&out, NULL), 0);
+		assert_string_equal(buf.ptr, texts[i]);
+	}
+}
+
 static void misuse_is_an_error(void **state)
 {
 	(void)state;
@@ -211,6 +230,7 @@ int main(void)
 		cmocka_unit_test(caps),
 		cmocka_unit_test(writes),
 		cmocka_unit_test(writes_lines),
+		cmocka_unit_test(writes_what_was_read),
 		cmocka_unit_test(misuse_is_an_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

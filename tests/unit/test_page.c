@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 
+#include "rules/pages.h"
 #include "rules/rules.h"
 
 enum { CAP = 256 * 1024 };

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Members of a JSON object whose values may be unknown: null then. Internal to the JSON faces. */
-#ifndef CLI_PUT_H
-#define CLI_PUT_H
+/*
+ * Members of a JSON object whose values may be unknown: null then. For what people and their programs read; on the
+ * wire an unknown member is left out.
+ */
+#ifndef WIRE_PUT_H
+#define WIRE_PUT_H
 
 #include "bankfull/quantity.h"
 #include "data/js.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/put.h"
+#include "wire/put.h"
 
 static void put_number(struct js_out *out, const char *key, bool known, uint64_t number)
 {
