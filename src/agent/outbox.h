@@ -42,11 +42,21 @@ void outbox_free(struct outbox *outbox);
 /* The subject may become better known (engine, jobs) after the start; it counts from the next session on. */
 void outbox_subject(struct outbox *outbox, const struct wire_subject *subject);
 
-/* Each sets head.epoch and head.seq. Urgent samples go to the wire at once. */
+/*
+ * Each sets head.epoch and head.seq. Urgent samples go to the wire at once. One that comes sooner after the last than
+ * the collector's min_interval_ms, is not urgent and has no composition goes to the recorder alone: its seq is 0.
+ */
 void outbox_sample(struct outbox *outbox, struct wire_sample *sample);
 void outbox_finding(struct outbox *outbox, struct wire_finding *finding);
 /* `whole` is the body of part 0 (JSON object); the timeline is added from the recorder. Also one JSON line on stdout. */
 void outbox_postmortem(struct outbox *outbox, struct wire_postmortem *part0, struct str body);
+
+/*
+ * From the flight recorder, of the process (pid, start_ticks): its oldest and its newest sample of the last 15 minutes,
+ * those with a composition where there are two of them. False: there are no two. Reads the file: at a death only.
+ */
+bool outbox_recall(struct outbox *outbox, int pid, uint64_t start_ticks, struct wire_sample *ret_first,
+		   struct wire_sample *ret_last);
 
 /*
  * The agent stops: send what is left and bye. `done` is called when all is acked, or at the deadline: up to

@@ -15,10 +15,11 @@ struct death_evidence {
 		after;   /* of the target's cgroup: at the last tick it lived, and after it was gone */
 	bool after_read; /* false: the cgroup was gone too */
 	struct limit limit, pod_limit;
-	struct qty charge_bytes, floor_bytes, peak_bytes, pod_charge_bytes; /* last seen */
-	struct qty host_available_bytes, host_memory_bytes;                 /* last seen */
+	struct qty charge_bytes, floor_bytes, pod_charge_bytes; /* last seen */
+	struct qty peak_bytes; /* the highest floor seen: memory.peak counts page cache that nobody needs */
+	struct qty host_available_bytes, host_memory_bytes; /* last seen */
 	struct count node_psi_full_avg10_bp;
-	struct count exit_status; /* where it can be known */
+	struct count exit_status; /* where it can be known, as Kubernetes writes it: 137 is SIGKILL */
 	bool java_oom_seen;       /* ExitOnOutOfMemoryError or such, by what the JVM left */
 	uint32_t last_seen_ms;    /* before the death */
 };
@@ -26,9 +27,10 @@ struct death_evidence {
 struct death_verdict {
 	enum death_cause cause;
 	unsigned confidence_pct;
-	char why[320];               /* what it rests on, in words */
-	char missing[160];           /* what would have made it certain; "" */
-	struct qty survivable_limit; /* peak floor + spike + 5 % */
+	char why[320];     /* what it rests on, in words */
+	char missing[160]; /* what would have made it certain; "" */
+	struct qty
+		survivable_limit; /* peak floor + spike + 5 %; of one killed at its limit, at least that limit + these */
 };
 
 void death_judge(const struct death_evidence *evidence, uint64_t spike_bytes, struct death_verdict *ret_verdict);
