@@ -209,23 +209,10 @@ static int read_smaps(struct collecting *c, const char *name, struct err *err)
 	return rc;
 }
 
-/* smaps, and what only smaps tells to ask: the ZGC memfd, and pagemap for ranges that share a mapping. */
-void collect_smaps(struct collecting *c)
+void collect_beside_smaps(struct collecting *c, const struct snapshot *snapshot)
 {
-	static const char name[] = "proc/smaps";
 	struct err err = { 0 };
-	int rc = read_smaps(c, name, &err);
-	if (rc < 0) {
-		collect_say_denied(c, &err);
-		evidence_fail(c->evidence, name, &err);
-		/* No composition, then: but the kernel's own total still closes the process's floor. */
-		if (err.kind == ERR_LIMIT || err.kind == ERR_MALFORMED)
-			collect_file(c, "smaps_rollup", "proc/smaps_rollup", LIMIT_PROC_FILE);
-		return;
-	}
-	struct snapshot *snapshot = NULL;
-	if (build_for_split(c->evidence, &snapshot, &err) < 0)
-		return;
+	int rc;
 	if (snapshot->vmas_read && memfd_is_mapped(&snapshot->vmas)) {
 		struct memfd_heap heap;
 		struct buf *text = evidence_new(c->evidence, "proc/memfd", 256);
@@ -249,10 +236,30 @@ void collect_smaps(struct collecting *c)
 		evidence_fail(c->evidence, "proc/pagemap", &err);
 	else if (text)
 		(void)pagemap_format(residents, n_read, text);
+}
+
+/* smaps, and what only smaps tells to ask: the ZGC memfd, and pagemap for ranges that share a mapping. */
+void collect_smaps(struct collecting *c)
+{
+	static const char name[] = "proc/smaps";
+	struct err err = { 0 };
+	int rc = read_smaps(c, name, &err);
+	if (rc < 0) {
+		collect_say_denied(c, &err);
+		evidence_fail(c->evidence, name, &err);
+		/* No composition, then: but the kernel's own total still closes the process's floor. */
+		if (err.kind == ERR_LIMIT || err.kind == ERR_MALFORMED)
+			collect_file(c, "smaps_rollup", "proc/smaps_rollup", LIMIT_PROC_FILE);
+		return;
+	}
+	struct snapshot *snapshot = NULL;
+	if (build_for_split(c->evidence, &snapshot, &err) < 0)
+		return;
+	collect_beside_smaps(c, snapshot);
 	build_free(snapshot);
 }
 
-static uint64_t age_of(const struct process_id *id)
+uint64_t collect_age_ms(const struct process_id *id)
 {
 	struct timespec now;
 	long hz = sysconf(_SC_CLK_TCK);
@@ -285,7 +292,7 @@ static int open_target(struct collecting *c, struct err *err)
 	struct err ignored;
 	if (dir_open_at(c->pid_fd, "root", &c->root_fd, &ignored) < 0)
 		c->root_fd = -1; /* needs ptrace-read access: what depends on it says so itself */
-	c->age_ms = age_of(&c->id);
+	c->age_ms = collect_age_ms(&c->id);
 	return 0;
 }
 
@@ -298,7 +305,7 @@ static bool named_java(const struct collecting *c)
 }
 
 /* Still the same process, and still the program that was read first: execve(2) keeps pid and start time. */
-static int check_same(const struct collecting *c, struct err *err)
+int collect_same(const struct collecting *c, struct err *err)
 {
 	struct proc_stat stat;
 	/* A zombie still has its numbers, and no stack. */
@@ -327,7 +334,7 @@ static int check_target(struct collecting *c, struct err *err)
 				pid);
 		c->is_jvm = jvmfind_is_jvm_maps(buf_str(&c->maps));
 		/* Read while it ended, its mappings stop somewhere. */
-		if (!c->is_jvm && c->status.name[0] && check_same(c, err) < 0)
+		if (!c->is_jvm && c->status.name[0] && collect_same(c, err) < 0)
 			return -ESRCH;
 		if (!c->is_jvm && c->status.name[0])
 			return err_set(err, ERR_USAGE,
@@ -356,7 +363,7 @@ static int check_given(const struct collecting *c, const char *option, const cha
 	return err_set(err, ours ? ERR_USAGE : kind, "%s: %s", option, item->err.message);
 }
 
-static int read_target(struct collecting *c, struct err *err)
+int collect_begin(struct collecting *c, struct err *err)
 {
 	int rc = open_target(c, err);
 	if (rc < 0)
@@ -374,6 +381,14 @@ static int read_target(struct collecting *c, struct err *err)
 		return rc;
 	collect_environ(c);
 	collect_host(c);
+	return 0;
+}
+
+static int read_target(struct collecting *c, struct err *err)
+{
+	int rc = collect_begin(c, err);
+	if (rc < 0)
+		return rc;
 	if (c->is_jvm || c->denied[0])
 		collect_jvm(c);
 	collect_engine(c);
@@ -387,7 +402,15 @@ static int read_target(struct collecting *c, struct err *err)
 	rc = check_given(c, "--cgroup", c->options->cgroup_directory, "cgroup", err);
 	if (rc < 0)
 		return rc;
-	return check_same(c, err);
+	return collect_same(c, err);
+}
+
+void collect_end(struct collecting *c)
+{
+	buf_done(&c->maps);
+	auto_closep(&c->pid_fd);
+	auto_closep(&c->root_fd);
+	c->pid_fd = c->root_fd = -1;
 }
 
 int collect_run(const struct collect_options *options, struct evidence *ret_evidence, struct err *err)
@@ -398,8 +421,6 @@ int collect_run(const struct collect_options *options, struct evidence *ret_evid
 				.root_fd = -1,
 				.maps = { .cap = LIMIT_SMAPS } };
 	int rc = read_target(&c, err);
-	buf_done(&c.maps);
-	auto_closep(&c.pid_fd);
-	auto_closep(&c.root_fd);
+	collect_end(&c);
 	return rc;
 }

@@ -13,7 +13,7 @@
 
 static const char perf_name[] = "jvm/hsperf";
 
-static void collect_perf(struct collecting *c)
+void collect_perf(struct collecting *c)
 {
 	struct err err = { 0 };
 	if (c->root_fd < 0) {

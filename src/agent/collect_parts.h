@@ -6,7 +6,7 @@
 #include "agent/collect.h"
 #include "bankfull/snapshot.h"
 
-/* What the parts share while one target is read. Not kept. */
+/* What the parts share while one target is read: for a report once, for an agent as long as the target lives. */
 struct collecting {
 	const struct collect_options *options;
 	struct evidence *evidence;
@@ -20,6 +20,19 @@ struct collecting {
 	char denied[200]; /* why the kernel does not let us look into it; "" where it does */
 };
 
+/*
+ * collect_begin() opens the target and reads what does not change while it lives: facts, command line, environment, host.
+ * collect_same() says whether it still is the same process and program. Both fail as collect_run() does.
+ * `c` is { .options, .evidence, .pid_fd = -1, .root_fd = -1, .maps.cap = LIMIT_SMAPS }; collect_end() closes it.
+ */
+int collect_begin(struct collecting *c, struct err *err) __attribute__((warn_unused_result));
+int collect_same(const struct collecting *c, struct err *err) __attribute__((warn_unused_result));
+void collect_end(struct collecting *c);
+uint64_t collect_age_ms(const struct process_id *id); /* of a process, now */
+
+void collect_perf(struct collecting *c); /* hsperfdata alone: costs next to nothing */
+/* What only smaps tells to ask: the ZGC memfd, and pagemap for ranges that share a mapping. */
+void collect_beside_smaps(struct collecting *c, const struct snapshot *snapshot);
 void collect_host(struct collecting *c);
 void collect_tmpfs(struct collecting *c);
 void collect_cgroup(struct collecting *c);

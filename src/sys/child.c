@@ -159,11 +159,9 @@ static int verdict(enum err_kind kind, size_t cap, struct err *err)
 	return err_set(err, kind, "no memory for the answer");
 }
 
-int child_run(child_work *work, void *context, struct mono deadline, size_t cap, struct buf *out,
-	      struct child_result *ret, struct err *err)
+/* A child whose pipe is `ret_fd`; our end does not block. */
+static int spawn(child_work *work, void *context, bool close_ours, pid_t *ret_pid, int *ret_fd, struct err *err)
 {
-	buf_clear(out);
-	out->cap = cap;
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return err_sys(err, errno, "pipe");
@@ -171,7 +169,14 @@ int child_run(child_work *work, void *context, struct mono deadline, size_t cap,
 	pid_t parent = getpid();
 	pid_t pid = fork();
 	if (pid == 0) {
-		(void)close(ends[0]);
+		if (close_ours && ends[1] > STDERR_FILENO) {
+			if (ends[1] > STDERR_FILENO + 1)
+				(void)close_range(STDERR_FILENO + 1, (unsigned)ends[1] - 1, 0);
+			(void)close_range((unsigned)ends[1] + 1, UINT_MAX,
+					  0); /* Linux 5.9+; before it they stay open */
+		} else {
+			(void)close(ends[0]);
+		}
 		be_child(work, context, ends[1], parent);
 	}
 	int errnum = errno;
@@ -180,6 +185,54 @@ int child_run(child_work *work, void *context, struct mono deadline, size_t cap,
 		return err_sys(err, errnum, "fork");
 	/* Only our end: the child writes to a pipe that blocks. */
 	(void)fcntl(read_end, F_SETFL, O_NONBLOCK);
+	*ret_pid = pid;
+	*ret_fd = TAKE_FD(read_end);
+	return 0;
+}
+
+int child_start(child_work *work, void *context, struct child_job *ret_job, struct err *err)
+{
+	pid_t pid;
+	int fd;
+	int rc = spawn(work, context, true, &pid, &fd, err);
+	if (rc == 0)
+		*ret_job = (struct child_job){ pid, fd };
+	return rc;
+}
+
+enum child_state child_look(struct child_job *job, struct buf *out, struct child_result *ret)
+{
+	*ret = (struct child_result){ .exit_status = -1 };
+	bool ended = reap(job->pid, ret);
+	enum drained drained = drain(job->fd, out->cap, out);
+	if (ended)
+		job->pid = 0;
+	if (drained == DRAINED_FULL)
+		return CHILD_TOO_MUCH;
+	if (drained == DRAINED_NOMEM)
+		return CHILD_NOMEM;
+	return ended ? CHILD_DONE : CHILD_RUNS;
+}
+
+void child_end(struct child_job *job, struct child_result *ret)
+{
+	if (job->pid)
+		end_child(job->pid, ret);
+	if (job->fd > 0)
+		(void)close(job->fd);
+	*job = (struct child_job){ 0, -1 };
+}
+
+int child_run(child_work *work, void *context, struct mono deadline, size_t cap, struct buf *out,
+	      struct child_result *ret, struct err *err)
+{
+	buf_clear(out);
+	out->cap = cap;
+	auto_close int read_end = -1;
+	pid_t pid;
+	int rc = spawn(work, context, false, &pid, &read_end, err);
+	if (rc < 0)
+		return rc;
 	struct child_result result = { .exit_status = -1 };
 	enum err_kind kind = collect(pid, read_end, deadline, cap, out, &result);
 	if (kind != ERR_NONE && result.unreaped == 0)

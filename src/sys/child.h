@@ -35,6 +35,24 @@ struct child_result {
 int child_run(child_work *work, void *context, struct mono deadline, size_t cap, struct buf *out,
 	      struct child_result *ret, struct err *err) __attribute__((warn_unused_result));
 
+/*
+ * The same without waiting, for an event loop: child_start(), then child_look() whenever `fd` is readable or the deadline
+ * has come, until it no longer says CHILD_RUNS; then, or whenever it is too late, child_end(). Descriptors of ours but
+ * the standard ones and `out_fd` are closed in the child, so that it keeps no connection of ours open.
+ */
+struct child_job {
+	int pid; /* 0: none */
+	int fd;  /* readable when the child has written, or has closed its end */
+};
+enum child_state { CHILD_RUNS = 0, CHILD_DONE, CHILD_TOO_MUCH, CHILD_NOMEM };
+
+int child_start(child_work *work, void *context, struct child_job *ret_job, struct err *err)
+	__attribute__((warn_unused_result));
+/* Appends what is in the pipe to `out`, at most its cap in all. CHILD_DONE: it has ended and is reaped. */
+enum child_state child_look(struct child_job *job, struct buf *out, struct child_result *ret);
+/* Kills and reaps what still runs, and closes the pipe. A job that is none is fine. */
+void child_end(struct child_job *job, struct child_result *ret);
+
 /* For `work`: write all bytes. False when the reader is gone. */
 bool child_write(int fd, struct str bytes);
 

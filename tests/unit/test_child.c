@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -216,6 +217,76 @@ static void clocks(void **state)
 	assert_true(clock_mono().ns >= first.ns);
 }
 
+/* As an event loop does it: look whenever the pipe says something. */
+static enum child_state look_until(struct child_job *job, struct buf *out, struct child_result *result, unsigned ms)
+{
+	struct mono deadline = mono_add_ms(clock_mono(), ms);
+	for (;;) {
+		enum child_state state = child_look(job, out, result);
+		uint64_t left = mono_ms_until(clock_mono(), deadline);
+		if (state != CHILD_RUNS || left == 0)
+			return state;
+		struct pollfd wait = { .fd = job->fd, .events = POLLIN };
+		(void)poll(&wait, 1, (int)left);
+	}
+}
+
+enum { OURS = 50 };
+
+static int says_what_is_open(void *context, int fd)
+{
+	(void)context;
+	return fcntl(OURS, F_GETFD) < 0 && child_write(fd, STR("not")) ? 0 : 1;
+}
+
+static void a_job_is_looked_at_and_ends(void **state)
+{
+	(void)state;
+	struct err err = { 0 };
+	struct child_job job;
+	struct child_result result;
+	auto_buf struct buf out = { .cap = 4096 };
+	assert_int_equal(dup2(STDERR_FILENO, OURS), OURS);
+	assert_int_equal(child_start(says_what_is_open, NULL, &job, &err), 0);
+	assert_int_equal(look_until(&job, &out, &result, 10000), CHILD_DONE);
+	assert_int_equal(result.exit_status, 0);
+	assert_string_equal(out.ptr, "not");
+	assert_int_equal(job.pid, 0);
+	child_end(&job, &result);
+	assert_int_equal(job.fd, -1);
+	close(OURS);
+}
+
+static void a_job_that_hangs_is_ended(void **state)
+{
+	(void)state;
+	struct err err = { 0 };
+	struct child_job job;
+	struct child_result result;
+	auto_buf struct buf out = { .cap = 4096 };
+	assert_int_equal(child_start(hangs, NULL, &job, &err), 0);
+	assert_int_equal(look_until(&job, &out, &result, 50), CHILD_RUNS);
+	pid_t pid = job.pid;
+	child_end(&job, &result);
+	assert_int_equal(result.signal, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, WNOHANG), -1);
+	assert_int_equal(errno, ECHILD);
+}
+
+static void a_job_that_floods_is_told(void **state)
+{
+	(void)state;
+	struct err err = { 0 };
+	struct child_job job;
+	struct child_result result;
+	int blocks = 100;
+	auto_buf struct buf out = { .cap = 5000 };
+	assert_int_equal(child_start(says_much, &blocks, &job, &err), 0);
+	assert_int_equal(look_until(&job, &out, &result, 10000), CHILD_TOO_MUCH);
+	child_end(&job, &result);
+	assert_true(out.len <= 5000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -227,6 +298,9 @@ int main(void)
 		cmocka_unit_test(nothing_leaks),
 		cmocka_unit_test(a_grandchild_prolongs_nothing),
 		cmocka_unit_test(clocks),
+		cmocka_unit_test(a_job_is_looked_at_and_ends),
+		cmocka_unit_test(a_job_that_hangs_is_ended),
+		cmocka_unit_test(a_job_that_floods_is_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
