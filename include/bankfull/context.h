@@ -3,13 +3,14 @@
 #ifndef BANKFULL_CONTEXT_H
 #define BANKFULL_CONTEXT_H
 
-#include "bankfull/engine.h"
+#include "bankfull/quantity.h"
 
 /* From the metrics page that is fetched anyway: what the engine was doing. Unread where the page has it not. */
 struct engine_context {
 	char job_state[24]; /* "running", "restarting", ...; "" */
 	enum tristate checkpointing, restoring, rebalancing;
-	struct count backpressured_bp, busy_bp; /* the highest of all tasks, in basis points of time */
+	/* the highest of all tasks, in basis points of time */
+	struct count backpressured_bp, busy_bp;
 	struct count records_lag_max, restarts;
 };
 

@@ -3,6 +3,7 @@
 #ifndef BANKFULL_ENGINE_H
 #define BANKFULL_ENGINE_H
 
+#include "bankfull/context.h"
 #include "bankfull/quantity.h"
 
 enum engine {
@@ -74,6 +75,10 @@ struct rocksdb_claim {
 	struct count n_immutable;      /* sum of num-immutable-mem-table */
 	struct count n_open_iterators; /* Kafka Streams: sum of num-open-iterators */
 	struct count n_ticker_series;  /* series of tickers (block-cache-hit, bytes-read, ...) on the page */
+	/* Flink's tickers, summed over databases: since each was opened. */
+	struct count cache_hits, cache_misses;
+	/* Kafka Streams: the lowest index and filter hit ratio of all stores, over its last sampling (DEBUG level). */
+	struct count metadata_hit_bp;
 	bool ambiguous; /* label-less or colliding series: not usable for sums; the reason stands in a gap */
 };
 
@@ -98,8 +103,6 @@ struct streams_bound {
 	struct qty native_bound_bytes;
 };
 
-enum tristate { TRISTATE_UNREAD = 0, TRISTATE_FALSE, TRISTATE_TRUE };
-
 struct engine_state {
 	enum engine kind;
 	char version[32];
@@ -108,6 +111,7 @@ struct engine_state {
 	struct engine_gauges gauges;
 	struct rocksdb_claim rocksdb;
 	struct streams_bound streams;
+	struct engine_context context;
 	/* Settings that decide what managed memory is used for. */
 	struct qty rocksdb_fixed_per_slot_bytes, rocksdb_fixed_per_tm_bytes;
 	enum tristate rocksdb_managed;  /* state.backend.rocksdb.memory.managed */

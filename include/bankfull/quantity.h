@@ -86,6 +86,9 @@ static inline struct count count_of(uint64_t n)
 	return (struct count){ n, true };
 }
 
+/* A yes or no that may be unread. */
+enum tristate { TRISTATE_UNREAD = 0, TRISTATE_FALSE, TRISTATE_TRUE };
+
 /* Two clocks that cannot be mixed: passing one for the other does not compile. */
 struct mono {
 	uint64_t ns;

@@ -41,7 +41,7 @@ static int render(const struct options *options, const struct evidence *evidence
 	if (rc == 0) {
 		recon_run(snapshot, ledger);
 		struct rule_input input = { snapshot, ledger, &options->rules.thresholds, &options->rules.silences,
-					    NULL };
+					    NULL,     NULL };
 		rules_run(&input, verdict);
 		rc = options->format == FORMAT_JSON ? report_json(snapshot, ledger, verdict, out, err)
 						    : report_table(snapshot, ledger, verdict, command_color(options),

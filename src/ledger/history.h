@@ -2,8 +2,9 @@
 /*
  * What one target has done over time: PURE, no allocation, the caller owns it and gives every clock reading.
  *
- * Series are fed at each tick (floor, charge, threads, refaults) and at each smaps scan (owners); windows are cut at JVM
- * start, limit change and gaps. history_look() makes of them what rules and samples want: trends, forecast, steps.
+ * Floor, threads and counters are fed at each tick, owners at each smaps scan; windows are cut at JVM start, limit
+ * change and gaps, and begin when a start has settled. history_look() makes of them what rules and samples want:
+ * trends, forecast, steps. It fits when a scan has come (or half a minute has passed) and keeps the answer until then.
  */
 #ifndef LEDGER_HISTORY_H
 #define LEDGER_HISTORY_H
@@ -38,17 +39,21 @@ enum history_event {
 /* What history says now: what a report has not. rule_input.history; NULL in a report. */
 struct history_view {
 	uint64_t span_ms; /* of the present window */
+	uint64_t scans;   /* in it: rules say how many more they want */
 	struct trend owners[OWNER_COUNT];
-	struct trend floor, native_pool, threads, metaspace, classes;
+	struct trend floor, native_pool, threads, metaspace, classes; /* of threads and classes: counts, not bytes */
 	struct forecast forecast;
-	uint64_t spike_bytes;                 /* p99 - median of the floor */
-	struct steps steps[EVENT_KIND_COUNT]; /* of the native pool */
-	struct limit limit_before;            /* with limit_changed_s_ago */
+	uint64_t spike_bytes;                      /* p99 - median of the floor, less its trend */
+	struct qty native_soft_bound_bytes;        /* of native-other: what may warm up in it and is no leak */
+	struct steps steps[EVENT_KIND_COUNT];      /* of the native pool */
+	uint32_t steps_share_bp[EVENT_KIND_COUNT]; /* of the pool's growth since the first of them */
+	uint32_t events[EVENT_KIND_COUNT];         /* in the window */
+	struct limit limit_before;                 /* with limit_changed_s_ago */
 	struct count limit_changed_s_ago;
 	struct count refaults_per_s, cache_miss_bp; /* over the last minute */
 	struct count peak_other_bytes; /* highest resident of what expected demand calls "everything else" */
 	struct engine_context context; /* the latest */
-	uint32_t settling_s; /* > 0: a restore, rebalance or start was less than this ago: rules of growth hold fire */
+	uint32_t settling_s; /* how long rules of growth still hold fire after a start, restart, restore or rebalance */
 };
 void history_look(struct history *history, struct mono now, const struct snapshot *snapshot,
 		  const struct ledger *ledger, struct trend_space *space, struct history_view *ret_view);

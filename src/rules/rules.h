@@ -10,6 +10,7 @@
 
 #include "bankfull/finding.h"
 #include "base/str.h"
+#include "ledger/history.h"
 #include "rules/silence.h"
 #include "rules/thresholds.h"
 
@@ -20,6 +21,7 @@ struct rule_input {
 	const struct silences *silences; /* or NULL */
 	const enum severity
 		*open; /* by rule, FINDINGS_MAX of them: what is open is judged by its clear levels; or NULL */
+	const struct history_view *history; /* what an agent knows of the time before; NULL in a report */
 };
 
 enum rule_answer { RULE_SILENT = 0, RULE_FIRED, RULE_INCONCLUSIVE };
@@ -32,6 +34,9 @@ struct rule {
 	const char *meaning; /* one line */
 	const char *inputs;  /* what it needs, in words */
 	rule_fn *eval;
+	bool needs_history; /* judged by an agent alone: in a report it is neither asked nor inconclusive */
+	uint16_t
+		dwell_s; /* how long a slow rule must fire before it is believed, whatever its severity; 0: by severity */
 };
 
 extern const struct rule rule_table[];

@@ -59,6 +59,8 @@ void rules_run(const struct rule_input *input, struct verdict *ret_verdict)
 {
 	ret_verdict->n_findings = ret_verdict->n_inconclusive = ret_verdict->n_silenced = 0;
 	for (size_t i = 0; i < rule_count; i++) {
+		if (rule_table[i].needs_history && !input->history)
+			continue;
 		/* Written in place: a finding is 11 KiB. */
 		struct finding *finding = &ret_verdict->findings[ret_verdict->n_findings];
 		enum severity open = input->open ? input->open[i] : SEVERITY_NONE;

@@ -49,13 +49,17 @@ static bool says_nothing(const struct verdict *verdict, const char *rule)
 	return false;
 }
 
-static bool has_lasted(const struct standing *s, struct mono now)
+/* A slow rule is believed when it has fired as long as it asks for, and is quiet as long before it clears. */
+static bool has_lasted(const struct standing *s, const struct rule *rule, struct mono now)
 {
-	uint64_t needed = s->wanted > s->open ? standing_dwell(s->wanted).ns : standing_clear_dwell.ns;
+	uint64_t needed = rule->dwell_s         ? SECONDS(rule->dwell_s)
+			  : s->wanted > s->open ? standing_dwell(s->wanted).ns
+						: standing_clear_dwell.ns;
 	return now.ns >= s->since.ns && now.ns - s->since.ns >= needed;
 }
 
-static enum standing_edge step(struct standing *s, const struct finding *finding, struct mono now)
+static enum standing_edge step(struct standing *s, const struct rule *rule, const struct finding *finding,
+			       struct mono now)
 {
 	enum severity wanted = finding ? finding->severity : SEVERITY_NONE;
 	if (wanted != s->wanted) {
@@ -64,7 +68,7 @@ static enum standing_edge step(struct standing *s, const struct finding *finding
 			s->since = now;
 		s->wanted = wanted;
 	}
-	if (wanted == s->open || !has_lasted(s, now)) {
+	if (wanted == s->open || !has_lasted(s, rule, now)) {
 		if (!s->open || !finding || words_of(finding) == s->words)
 			return EDGE_NONE;
 		s->words = words_of(finding);
@@ -87,7 +91,8 @@ void standing_step(struct standings *standings, const struct verdict *verdict, s
 {
 	for (size_t i = 0; i < rule_count; i++) {
 		const char *rule = rule_table[i].name;
-		ret_edges[i] = says_nothing(verdict, rule) ? EDGE_NONE
-							   : step(&standings->of[i], rules_finding(verdict, rule), now);
+		ret_edges[i] = says_nothing(verdict, rule)
+				       ? EDGE_NONE
+				       : step(&standings->of[i], &rule_table[i], rules_finding(verdict, rule), now);
 	}
 }

@@ -190,7 +190,7 @@ static void a_verdict_is_sound(void **state)
 	thresholds_init(&thresholds);
 	for (int number = 0; number < snapshots(); number++) {
 		struct snapshot *s = any(&prng, number);
-		struct rule_input input = { s, l, &thresholds, NULL, NULL };
+		struct rule_input input = { s, l, &thresholds, NULL, NULL, NULL };
 		recon_run(s, l);
 		rules_run(&input, v);
 		for (size_t i = 0; i < v->n_findings; i++)
@@ -217,7 +217,7 @@ static void later_changes_agree(void **state)
 	thresholds_init(&thresholds);
 	for (int number = 0; number < snapshots(); number++) {
 		struct snapshot *s = any(&prng, number);
-		struct rule_input input = { s, l, &thresholds, NULL, NULL };
+		struct rule_input input = { s, l, &thresholds, NULL, NULL, NULL };
 		recon_run(s, l);
 		rules_run(&input, v);
 		for (size_t i = 0; i < v->n_findings; i++)
@@ -243,7 +243,7 @@ static void what_is_unread_is_not_judged(void **state)
 	thresholds_init(&thresholds);
 	for (int number = 0; number < snapshots(); number++) {
 		struct snapshot *s = any(&prng, number);
-		struct rule_input input = { s, l, &thresholds, NULL, NULL };
+		struct rule_input input = { s, l, &thresholds, NULL, NULL, NULL };
 		recon_run(s, l);
 		rules_run(&input, a);
 		chaos_garbage(&prng, s);
@@ -278,7 +278,8 @@ static void what_is_raised_is_held(void **state)
 	struct thresholds holding = thresholds_holding(&thresholds);
 	for (int number = 0; number < snapshots(); number++) {
 		struct snapshot *s = any(&prng, number);
-		struct rule_input first = { s, l, &thresholds, NULL, NULL }, second = { s, l, &holding, NULL, NULL };
+		struct rule_input first = { s, l, &thresholds, NULL, NULL, NULL },
+				  second = { s, l, &holding, NULL, NULL, NULL };
 		recon_run(s, l);
 		rules_run(&first, raised);
 		rules_run(&second, held);
@@ -313,8 +314,8 @@ static void silences_silence_one_rule(void **state)
 		silences.items[0].rule = rule_table[prng_below(&prng, rule_count)].name;
 		(void)snprintf(silences.items[0].reason, sizeof silences.items[0].reason, "known");
 		silences.items[0].until.ms = s->taken.ms + (number % 3 == 0 ? 0 : 1); /* at its end it is over */
-		struct rule_input loud = { s, l, &thresholds, NULL, NULL },
-				  quiet = { s, l, &thresholds, &silences, NULL };
+		struct rule_input loud = { s, l, &thresholds, NULL, NULL, NULL },
+				  quiet = { s, l, &thresholds, &silences, NULL, NULL };
 		recon_run(s, l);
 		rules_run(&loud, all);
 		rules_run(&quiet, less);

@@ -17,7 +17,7 @@ enum rule_answer judge(const char *rule, const struct snapshot *snapshot, const 
 {
 	struct thresholds thresholds;
 	thresholds_init(&thresholds);
-	struct rule_input input = { snapshot, ledger, &thresholds, NULL, NULL };
+	struct rule_input input = { snapshot, ledger, &thresholds, NULL, NULL, NULL };
 	for (size_t i = 0; i < rule_count; i++) {
 		if (strcmp(rule_table[i].name, rule) != 0)
 			continue;
