@@ -14,11 +14,18 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { URL_MAX = 1024, REFUSED_BODY_MAX = 64 * 1024, TIMEOUT_MS = 2000, CONNECT_TIMEOUT_MS = 500 };
+enum {
+	URL_MAX = 1024,
+	REFUSED_BODY_MAX = 64 * 1024,
+	TIMEOUT_MS = 2000,
+	CONNECT_TIMEOUT_MS = 500,
+	HEADER_MAX = 16 * 1024
+};
 
 /* One transfer. */
 struct transfer {
 	const struct http_request *request;
+	const struct http_post *post; /* NULL: a GET */
 	http_sink *sink;
 	void *context;
 	CURL *curl;
@@ -307,6 +314,15 @@ static bool set_options(struct transfer *transfer, CURLU *url, struct curl_slist
 	SET(CURLOPT_WRITEDATA, transfer);
 	SET(CURLOPT_OPENSOCKETFUNCTION, open_socket);
 	SET(CURLOPT_OPENSOCKETDATA, transfer);
+	if (transfer->post) {
+		SET(CURLOPT_POST, 1L);
+		SET(CURLOPT_POSTFIELDS, transfer->post->body.ptr);
+		SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)transfer->post->body.len);
+		if (transfer->post->ca_file) {
+			SET(CURLOPT_CAINFO, transfer->post->ca_file);
+			SET(CURLOPT_CAPATH, NULL);
+		}
+	}
 #undef SET
 	return good;
 }
@@ -316,6 +332,9 @@ static int refuse_status(const struct transfer *transfer, struct err *err)
 	long status = transfer->status;
 	if (status >= 300 && status < 400)
 		return err_set(err, ERR_UNSUPPORTED, "%s answers %ld, a redirect: not followed, give the final URL",
+			       transfer->shown, status);
+	if ((status == 401 || status == 403) && transfer->post)
+		return err_set(err, ERR_DENIED, "%s answers %ld: our own token is not accepted, or may not do this",
 			       transfer->shown, status);
 	if (status == 401 || status == 403)
 		return err_set(err, ERR_DENIED, "%s answers %ld: it wants credentials, and none are ever sent",
@@ -351,6 +370,9 @@ static int explain(const struct transfer *transfer, CURLcode code, struct err *e
 	case CURLE_UNSUPPORTED_PROTOCOL:
 	case CURLE_HTTP2:
 		return err_set(err, ERR_MALFORMED, "%s does not speak HTTP: %s", shown, curl_easy_strerror(code));
+	case CURLE_PEER_FAILED_VERIFICATION:
+		return err_set(err, ERR_DENIED, "%s: its certificate is not one that we trust: %s", shown,
+			       curl_easy_strerror(code));
 	case CURLE_OUT_OF_MEMORY:
 		return err_set(err, ERR_NOMEM, "%s: no memory", shown);
 	default:
@@ -358,14 +380,50 @@ static int explain(const struct transfer *transfer, CURLcode code, struct err *e
 	}
 }
 
+/* `*list` longer by one; false without memory. */
+static bool add_header(struct curl_slist **list, const char *line)
+{
+	struct curl_slist *longer = curl_slist_append(*list, line);
+	if (longer)
+		*list = longer;
+	return longer != NULL;
+}
+
+/* The header with our own token: nothing that could end the line or the string early is ever put into it. */
+static bool add_bearer(struct curl_slist **list, struct str token)
+{
+	auto_buf struct buf line = { .cap = HEADER_MAX };
+	bool good = buf_puts(&line, "Authorization: Bearer ") && buf_add(&line, token);
+	for (size_t i = 0; good && i < token.len; i++)
+		good = token.ptr[i] > ' ' && token.ptr[i] < 0x7f;
+	good = good && add_header(list, line.ptr);
+	if (line.ptr)
+		explicit_bzero(line.ptr, line.room);
+	return good;
+}
+
+static bool make_headers(const struct transfer *transfer, struct curl_slist **list)
+{
+	const struct http_post *post = transfer->post;
+	char type[128];
+	if (!add_header(list, transfer->request->want == HTTP_WANT_JSON ? "Accept: application/json"
+									: "Accept: text/plain;version=0.0.4,*/*;q=0.1"))
+		return false;
+	if (!post)
+		return true;
+	(void)snprintf(type, sizeof type, "Content-Type: %s",
+		       post->content_type ? post->content_type : "application/json");
+	return add_header(list, type) && add_header(list, "Expect:") &&
+	       (!post->bearer.len || add_bearer(list, post->bearer));
+}
+
 static int run(struct transfer *transfer, CURLU *url, struct http_meta *ret_meta, struct err *err)
 {
-	struct curl_slist *headers = curl_slist_append(NULL, transfer->request->want == HTTP_WANT_JSON
-								     ? "Accept: application/json"
-								     : "Accept: text/plain;version=0.0.4,*/*;q=0.1");
+	struct curl_slist *headers = NULL;
+	bool with_headers = make_headers(transfer, &headers);
 	transfer->curl = curl_easy_init();
 	int status = 0;
-	if (!transfer->curl || !headers || !set_options(transfer, url, headers)) {
+	if (!transfer->curl || !with_headers || !set_options(transfer, url, headers)) {
 		status = err_set(err, ERR_NOMEM, "%s: no memory for a request", transfer->shown);
 	} else {
 		CURLcode code = curl_easy_perform(transfer->curl);
@@ -418,11 +476,9 @@ static int add_piece(void *context, struct str piece, struct err *err)
 	return err_set(err, ERR_LIMIT, "the HTTP body passes %zu bytes", body->cap);
 }
 
-int http_get(const struct http_request *request, struct buf *body, struct http_meta *ret_meta, struct err *err)
+/* Into a buffer, which on failure is as it was before. */
+static int into(struct buf *body, size_t before, bool failed_before, int status)
 {
-	size_t before = body->len;
-	bool failed_before = buf_failed(body);
-	int status = http_get_to(request, add_piece, body, ret_meta, err);
 	if (status < 0) {
 		body->len = before;
 		if (body->ptr)
@@ -431,4 +487,45 @@ int http_get(const struct http_request *request, struct buf *body, struct http_m
 			body->state = BUF_OK;
 	}
 	return status;
+}
+
+int http_get(const struct http_request *request, struct buf *body, struct http_meta *ret_meta, struct err *err)
+{
+	size_t before = body->len;
+	bool failed_before = buf_failed(body);
+	return into(body, before, failed_before, http_get_to(request, add_piece, body, ret_meta, err));
+}
+
+/* A token leaves in the clear to nobody but ourselves. */
+static int check_bearer(const struct url *url, const char *shown, struct err *err)
+{
+	struct in_addr v4;
+	bool loopback = strcmp(url->host, "localhost") == 0 || strcmp(url->host, "[::1]") == 0 ||
+			(inet_pton(AF_INET, url->host, &v4) == 1 && ntohl(v4.s_addr) >> 24 == 127);
+	if (strcasecmp(url->scheme, "https") == 0 || loopback)
+		return 0;
+	return err_set(err, ERR_USAGE, "%s: a token is sent over https, or to loopback, only", shown);
+}
+
+int http_post(const struct http_request *request, const struct http_post *post, struct buf *body,
+	      struct http_meta *ret_meta, struct err *err)
+{
+	auto_(url_done) struct url url = { 0 };
+	struct transfer transfer = {
+		.request = request,
+		.post = post,
+		.sink = add_piece,
+		.context = body,
+		.cap = request->cap ? request->cap : LIMIT_HTTP_BODY,
+	};
+	size_t before = body->len;
+	bool failed_before = buf_failed(body);
+	int status = prepare_curl(err);
+	if (status == 0)
+		status = parse_url(request->url, &url, transfer.shown, err);
+	if (status == 0 && post->bearer.len)
+		status = check_bearer(&url, transfer.shown, err);
+	if (status == 0)
+		status = run(&transfer, url.handle, ret_meta, err);
+	return into(body, before, failed_before, status);
 }
