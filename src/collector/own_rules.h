@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What only the collector can find: agent-silent, agent-access-lost, store-filling (alert-delivery-failing comes with
- * alerting). Stored and shown like agents' findings. Called by the loop every few seconds.
+ * alerting). Stored and shown like agents' findings. Called by the loop every few seconds,
+ * with no batch open in the store (ingest_flush()): it makes its own.
  */
 #ifndef COLLECTOR_OWN_RULES_H
 #define COLLECTOR_OWN_RULES_H
