@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger/death.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/sat.h"
+#include "base/units.h"
+
+const char *const death_cause_names[DEATH_CAUSE_COUNT] = { "unknown", "container-limit", "pod-limit", "node",
+							   "outside", "sigkill",         "java-oom",  "exit" };
+
+enum {
+	NEAR_LIMIT_PCT = 95, /* of a limit that is said to have been full */
+	NODE_LOW_PCT = 5,    /* of memory available: kubelet evicts at 100 MiB, the kernel kills at none */
+	NODE_STALL_BP =
+		2000,     /* a fifth of the last ten seconds in which nobody on the node could run for want of memory */
+	FRESH_MS = 10000, /* a last reading older than this says little of the end */
+	STATUS_JVM_OOM = 3,    /* HotSpot, report_java_out_of_memory(): os::_exit(3) with ExitOnOutOfMemoryError */
+	STATUS_ABORT = 134,    /* 128 + SIGABRT: CrashOnOutOfMemoryError, or a crash of the JVM */
+	STATUS_KILL = 137,     /* 128 + SIGKILL */
+	STATUS_SEGV = 139,     /* 128 + SIGSEGV, which HotSpot turns into an abort where it can */
+	STATUS_TERM = 143,     /* 128 + SIGTERM: HotSpot runs its shutdown hooks and ends so */
+	STATUS_FLINK_OOM = 239 /* FatalExitExceptionHandler.EXIT_CODE -17: an error that Flink could not survive */
+};
+
+/* By how much a counter rose; unknown where it is not known on both sides, or went back: another cgroup then. */
+static struct count rise(struct count before, struct count after)
+{
+	if (!before.known || !after.known || after.n < before.n)
+		return (struct count){ 0 };
+	return count_of(after.n - before.n);
+}
+
+static bool rose(struct count count)
+{
+	return count.known && count.n > 0;
+}
+
+static bool near(struct qty bytes, struct limit limit)
+{
+	return limit.kind == LIMIT_SET && limit.bytes > 0 && qty_known(bytes) &&
+	       sat_mul(bytes.bytes, 100) / NEAR_LIMIT_PCT >= limit.bytes;
+}
+
+static bool node_was_low(const struct death_evidence *e)
+{
+	if (qty_known(e->host_available_bytes) && qty_known(e->host_memory_bytes) &&
+	    e->host_available_bytes.bytes < e->host_memory_bytes.bytes / 100 * NODE_LOW_PCT)
+		return true;
+	return e->node_psi_full_avg10_bp.known && e->node_psi_full_avg10_bp.n >= NODE_STALL_BP;
+}
+
+static void say(struct death_verdict *v, enum death_cause cause, unsigned confidence_pct, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+static void say(struct death_verdict *v, enum death_cause cause, unsigned confidence_pct, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	v->cause = cause;
+	v->confidence_pct = confidence_pct;
+	(void)vsnprintf(v->why, sizeof v->why, format, args);
+	va_end(args);
+}
+
+static void miss(struct death_verdict *v, const char *what)
+{
+	(void)snprintf(v->missing, sizeof v->missing, "%s", what);
+}
+
+/* The kernel killed within the container's own limit: oom and oom_kill rose together. */
+static void own_limit(const struct death_evidence *e, struct count oom, struct count kills, struct death_verdict *v)
+{
+	char limit[UNITS_TEXT_CAP] = "";
+	if (e->limit.kind == LIMIT_SET)
+		(void)units_format(limit, e->limit.bytes);
+	bool group = rose(rise(e->before.oom_group_kill, e->after.oom_group_kill));
+	say(v, DEATH_CONTAINER_LIMIT, group ? 99 : 95,
+	    "memory.events of the container: oom rose by %llu and oom_kill by %llu%s: the kernel killed at this container's own limit%s%s",
+	    (unsigned long long)oom.n, (unsigned long long)kills.n,
+	    group ? " (under memory.oom.group one victim counts 2)" : "", limit[0] ? " of " : "", limit);
+	if (!group)
+		miss(v, "without memory.oom.group the victim may have been another process of the container");
+}
+
+/* oom_kill alone: killed by the kernel, within a limit above this cgroup or by the node. */
+static void from_outside(const struct death_evidence *e, struct count kills, struct death_verdict *v)
+{
+	unsigned long long n = kills.n;
+	bool pod = near(e->pod_charge_bytes, e->pod_limit), node = node_was_low(e);
+	if (pod) {
+		say(v, DEATH_POD_LIMIT, node ? 60 : 85,
+		    "memory.events of the container: oom_kill rose by %llu and oom did not, and the pod was at %llu %% of its limit",
+		    n, (unsigned long long)(sat_mul(e->pod_charge_bytes.bytes, 100) / e->pod_limit.bytes));
+		miss(v, node ? "the node was short of memory too: memory.events of the pod would tell"
+			     : "memory.events of the pod");
+	} else if (node) {
+		say(v, DEATH_NODE, 75,
+		    "memory.events of the container: oom_kill rose by %llu and oom did not, and the node was out of memory",
+		    n);
+		miss(v, "the node's kernel log (dmesg: constraint=CONSTRAINT_NONE), memory.events of the pod");
+	} else {
+		say(v, DEATH_OUTSIDE, 90,
+		    "memory.events of the container: oom_kill rose by %llu and oom did not: the kernel killed for the pod's limit or the node's want of memory, not for this container's limit",
+		    n);
+		miss(v, e->pod_limit.kind == LIMIT_SET
+				? "memory.events of the pod, the node's kernel log"
+				: "the pod's limit and its memory.events, the node's kernel log");
+	}
+	if (e->last_seen_ms > FRESH_MS && v->confidence_pct > 60)
+		v->confidence_pct = v->cause == DEATH_OUTSIDE ? v->confidence_pct : 60;
+}
+
+/* What its exit status says, where it has one and nothing else is known to have killed it. False: nothing. */
+static bool by_status(const struct death_evidence *e, struct death_verdict *v)
+{
+	if (!e->exit_status.known)
+		return false;
+	unsigned long long status = e->exit_status.n;
+	switch (status) {
+	case STATUS_JVM_OOM:
+		say(v, DEATH_JAVA_OOM, 90, "exit status 3: what HotSpot ends with under -XX:+ExitOnOutOfMemoryError");
+		miss(v, "which OutOfMemoryError it was: the last lines of the JVM's log");
+		return true;
+	case STATUS_ABORT:
+		say(v, DEATH_EXIT, 80, "exit status 134: the JVM aborted (SIGABRT), which is how it crashes");
+		miss(v, "hs_err_pid*.log; with -XX:+CrashOnOutOfMemoryError it names an OutOfMemoryError");
+		return true;
+	case STATUS_SEGV:
+		say(v, DEATH_EXIT, 80, "exit status 139: ended by SIGSEGV, a crash of native code");
+		miss(v, "hs_err_pid*.log or a core file");
+		return true;
+	case STATUS_KILL:
+		say(v, DEATH_SIGKILL, 90, "exit status 137 and no oom_kill: SIGKILL from somebody");
+		miss(v, "who sent it: events of the pod (eviction, failed liveness probe, grace period over)");
+		return true;
+	case STATUS_TERM:
+		say(v, DEATH_EXIT, 95, "exit status 143: it was asked to stop (SIGTERM) and did");
+		return true;
+	case STATUS_FLINK_OOM:
+		say(v, DEATH_EXIT, 85, "exit status 239: Flink ended itself after a fatal error in one of its threads");
+		miss(v, "the last lines of the JVM's log name the error");
+		return true;
+	default:
+		say(v, DEATH_EXIT, 90, "exit status %llu and no oom_kill: it ended by itself", status);
+		return true;
+	}
+}
+
+/* The kernel's events say that it was no OOM kill. */
+static void not_killed_by_kernel(const struct death_evidence *e, struct death_verdict *v)
+{
+	if (e->java_oom_seen) {
+		say(v, DEATH_JAVA_OOM, 95,
+		    "an OutOfMemoryError of Java ended it, by what the JVM left; memory.events of the container shows no oom_kill");
+		return;
+	}
+	if (by_status(e, v))
+		return;
+	/* One does not see the exit status of somebody else's child. */
+	say(v, DEATH_SIGKILL, 55,
+	    "memory.events of the container did not rise: no OOM kill, so SIGKILL (eviction, a failed probe, a person) or an exit of its own");
+	miss(v,
+	     "its exit status (kubectl get pod: lastState.terminated): 137 is SIGKILL, 143 a stop, others its own exit");
+}
+
+/* The cgroup went with the process: only what was seen before is left. */
+static void by_last_sight(const struct death_evidence *e, struct death_verdict *v)
+{
+	bool fresh = e->last_seen_ms <= FRESH_MS;
+	const char *how = fresh ? "" : ", though that was a while before";
+	if (e->java_oom_seen) {
+		say(v, DEATH_JAVA_OOM, 85, "an OutOfMemoryError of Java ended it, by what the JVM left");
+	} else if (e->exit_status.known && e->exit_status.n != STATUS_KILL) {
+		(void)by_status(e, v);
+	} else if (near(e->floor_bytes, e->limit) || near(e->peak_bytes, e->limit)) {
+		say(v, DEATH_CONTAINER_LIMIT, fresh ? 75 : 50,
+		    "what the kernel cannot reclaim was over %d %% of the container's limit when last seen%s",
+		    NEAR_LIMIT_PCT, how);
+	} else if (near(e->pod_charge_bytes, e->pod_limit)) {
+		say(v, DEATH_POD_LIMIT, fresh ? 55 : 40, "the pod was over %d %% of its limit when last seen%s",
+		    NEAR_LIMIT_PCT, how);
+	} else if (node_was_low(e)) {
+		say(v, DEATH_NODE, fresh ? 50 : 35, "the node was out of memory when last seen%s", how);
+	} else if (by_status(e, v)) {
+		/* 137, far from every limit that is known. */
+		v->confidence_pct = 60;
+	} else {
+		say(v, DEATH_UNKNOWN, 0,
+		    "nothing was near its limit when last seen, and the container's cgroup was gone before its events could be read");
+	}
+	if (!v->missing[0])
+		miss(v, "memory.events of the container after the death: its cgroup was gone or is a new one");
+}
+
+static void survivable(const struct death_evidence *e, uint64_t spike_bytes, struct death_verdict *v)
+{
+	if (!qty_known(e->floor_bytes) && !qty_known(e->peak_bytes))
+		return;
+	uint64_t floor = qty_or(e->floor_bytes, 0), peak = qty_or(e->peak_bytes, 0);
+	uint64_t need = floor > peak ? floor : peak;
+	/* It was killed because it wanted more than this, whatever was seen seconds before. */
+	if (v->cause == DEATH_CONTAINER_LIMIT && e->limit.kind == LIMIT_SET && e->limit.bytes > need)
+		need = e->limit.bytes;
+	need = sat_add(need, spike_bytes);
+	v->survivable_limit = qty_of(sat_add(need, need / 20), QTY_INFERRED);
+}
+
+void death_judge(const struct death_evidence *evidence, uint64_t spike_bytes, struct death_verdict *ret_verdict)
+{
+	struct death_verdict v = { 0 };
+	struct count oom = rise(evidence->before.oom, evidence->after.oom);
+	struct count kills = rise(evidence->before.oom_kill, evidence->after.oom_kill);
+	if (!evidence->after_read || !kills.known) {
+		by_last_sight(evidence, &v);
+	} else if (rose(kills) && rose(oom)) {
+		own_limit(evidence, oom, kills, &v);
+	} else if (rose(kills)) {
+		from_outside(evidence, kills, &v);
+		if (!oom.known)
+			miss(&v,
+			     "the counter oom of memory.events: without it the container's own limit is not excluded");
+	} else {
+		not_killed_by_kernel(evidence, &v);
+	}
+	survivable(evidence, spike_bytes, &v);
+	*ret_verdict = v;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ledger/death.h"
+#include "support/snap.h"
+
+enum { UNREAD = -1 };
+
+static struct count counted(int n)
+{
+	return n == UNREAD ? (struct count){ 0 } : count_of((uint64_t)n);
+}
+
+/* One row: how the events rose, what was last seen, what is said. */
+struct row {
+	const char *name;
+	int max, oom, kills, group;                 /* rise; UNREAD: not known */
+	bool gone;                                  /* the cgroup went too */
+	unsigned floor_pct, pod_pct, node_free_pct; /* 0: not known */
+	int psi_bp, status;
+	bool java_oom;
+	uint32_t last_seen_ms;
+	enum death_cause cause;
+	unsigned least_pct, most_pct;
+	const char *why, *missing; /* a part of it; missing NULL: nothing is */
+};
+
+#define NONE .psi_bp = UNREAD, .status = UNREAD
+
+static const struct row rows[] = {
+	/* What the lab measured. */
+	{ "own limit, oom.group", 38, 1, 2, 1, NONE, .cause = DEATH_CONTAINER_LIMIT, .least_pct = 99, .most_pct = 99,
+	  .why = "one victim counts 2" },
+	{ "own limit, no group", 38, 1, 1, 0, NONE, .cause = DEATH_CONTAINER_LIMIT, .least_pct = 90, .most_pct = 98,
+	  .why = "limit of 1.00 GiB", .missing = "another process" },
+	{ "own limit, no group counter", 38, 1, 2, UNREAD, NONE, .cause = DEATH_CONTAINER_LIMIT, .least_pct = 90,
+	  .most_pct = 98, .why = "oom_kill by 2", .missing = "oom.group" },
+	{ "pod limit, nothing told", 0, 0, 2, 1, NONE, .cause = DEATH_OUTSIDE, .least_pct = 80, .most_pct = 95,
+	  .why = "oom did not", .missing = "the pod's limit" },
+	{ "pod limit, told and full", 0, 0, 2, 1, .pod_pct = 97, NONE, .cause = DEATH_POD_LIMIT, .least_pct = 80,
+	  .most_pct = 90, .why = "at 97 % of its limit", .missing = "memory.events of the pod" },
+	{ "pod limit just under", 0, 0, 1, 0, .pod_pct = 94, NONE, .cause = DEATH_OUTSIDE, .least_pct = 80,
+	  .most_pct = 95, .why = "oom did not", .missing = "memory.events of the pod" },
+	{ "node, by what was free", 0, 0, 2, 1, .node_free_pct = 2, NONE, .cause = DEATH_NODE, .least_pct = 70,
+	  .most_pct = 80, .why = "node was out of memory", .missing = "CONSTRAINT_NONE" },
+	{ "node, by stalls", 0, 0, 2, 1, .psi_bp = 4000, .status = UNREAD, .cause = DEATH_NODE, .least_pct = 70,
+	  .most_pct = 80, .why = "node was out of memory", .missing = "CONSTRAINT_NONE" },
+	{ "node with room", 0, 0, 2, 1, .node_free_pct = 50, .psi_bp = 100, .status = UNREAD, .cause = DEATH_OUTSIDE,
+	  .least_pct = 80, .most_pct = 95, .why = "oom did not", .missing = "kernel log" },
+	{ "pod full and node low", 0, 0, 2, 1, .pod_pct = 99, .node_free_pct = 2, NONE, .cause = DEATH_POD_LIMIT,
+	  .least_pct = 50, .most_pct = 65, .why = "at 99 %", .missing = "node was short" },
+	{ "pod full long before", 0, 0, 2, 1, .pod_pct = 99, NONE, .last_seen_ms = 60000, .cause = DEATH_POD_LIMIT,
+	  .least_pct = 50, .most_pct = 60, .why = "at 99 %", .missing = "memory.events" },
+	{ "oom counter missing", 0, UNREAD, 2, 1, NONE, .cause = DEATH_OUTSIDE, .least_pct = 50, .most_pct = 95,
+	  .why = "oom_kill rose", .missing = "own limit is not excluded" },
+	{ "SIGKILL", 0, 0, 0, 0, NONE, .cause = DEATH_SIGKILL, .least_pct = 50, .most_pct = 60, .why = "no OOM kill",
+	  .missing = "exit status" },
+	{ "SIGKILL, at its limit without a kill", 40, 0, 0, 0, .floor_pct = 99, NONE, .cause = DEATH_SIGKILL,
+	  .least_pct = 50, .most_pct = 60, .why = "no OOM kill", .missing = "exit status" },
+	{ "SIGKILL, status", 0, 0, 0, 0, .psi_bp = UNREAD, .status = 137, .cause = DEATH_SIGKILL, .least_pct = 85,
+	  .most_pct = 95, .why = "137", .missing = "who sent it" },
+	/* Exits of a JVM. */
+	{ "OutOfMemoryError seen", 0, 0, 0, 0, NONE, .java_oom = true, .cause = DEATH_JAVA_OOM, .least_pct = 90,
+	  .most_pct = 99, .why = "OutOfMemoryError" },
+	{ "ExitOnOutOfMemoryError", 0, 0, 0, 0, .psi_bp = UNREAD, .status = 3, .cause = DEATH_JAVA_OOM, .least_pct = 85,
+	  .most_pct = 95, .why = "exit status 3", .missing = "which OutOfMemoryError" },
+	{ "abort", 0, 0, 0, 0, .psi_bp = UNREAD, .status = 134, .cause = DEATH_EXIT, .least_pct = 75, .most_pct = 85,
+	  .why = "134", .missing = "hs_err" },
+	{ "abort with OutOfMemoryError", 0, 0, 0, 0, .psi_bp = UNREAD, .status = 134, .java_oom = true,
+	  .cause = DEATH_JAVA_OOM, .least_pct = 90, .most_pct = 99, .why = "OutOfMemoryError" },
+	{ "crash", 0, 0, 0, 0, .psi_bp = UNREAD, .status = 139, .cause = DEATH_EXIT, .least_pct = 75, .most_pct = 85,
+	  .why = "SIGSEGV", .missing = "hs_err" },
+	{ "stopped", 0, 0, 0, 0, .psi_bp = UNREAD, .status = 143, .cause = DEATH_EXIT, .least_pct = 95, .most_pct = 95,
+	  .why = "SIGTERM" },
+	{ "Flink's fatal exit", 0, 0, 0, 0, .psi_bp = UNREAD, .status = 239, .cause = DEATH_EXIT, .least_pct = 80,
+	  .most_pct = 90, .why = "Flink ended itself", .missing = "log" },
+	{ "exit 0", 0, 0, 0, 0, .psi_bp = UNREAD, .status = 0, .cause = DEATH_EXIT, .least_pct = 90, .most_pct = 90,
+	  .why = "exit status 0" },
+	{ "exit 1", 0, 0, 0, 0, .psi_bp = UNREAD, .status = 1, .cause = DEATH_EXIT, .least_pct = 90, .most_pct = 90,
+	  .why = "exit status 1" },
+	/* A kill counts more than what the JVM wrote before it. */
+	{ "OutOfMemoryError, then killed", 9, 1, 2, 1, NONE, .java_oom = true, .cause = DEATH_CONTAINER_LIMIT,
+	  .least_pct = 99, .most_pct = 99, .why = "own limit" },
+	/* The cgroup is gone: native Flink deletes the pod. */
+	{ "gone, at its limit", .gone = true, .floor_pct = 96, NONE, .cause = DEATH_CONTAINER_LIMIT, .least_pct = 70,
+	  .most_pct = 80, .why = "over 95 %", .missing = "memory.events" },
+	{ "gone, at its limit long before", .gone = true, .floor_pct = 96, NONE, .last_seen_ms = 60000,
+	  .cause = DEATH_CONTAINER_LIMIT, .least_pct = 40, .most_pct = 55, .why = "a while before",
+	  .missing = "memory.events" },
+	{ "gone, 137 at its limit", .gone = true, .floor_pct = 96, .psi_bp = UNREAD, .status = 137,
+	  .cause = DEATH_CONTAINER_LIMIT, .least_pct = 70, .most_pct = 80, .why = "over 95 %",
+	  .missing = "memory.events" },
+	{ "gone, 137 far from it", .gone = true, .floor_pct = 40, .psi_bp = UNREAD, .status = 137,
+	  .cause = DEATH_SIGKILL, .least_pct = 55, .most_pct = 65, .why = "137", .missing = "who sent it" },
+	{ "gone, exit 1 at its limit", .gone = true, .floor_pct = 96, .psi_bp = UNREAD, .status = 1,
+	  .cause = DEATH_EXIT, .least_pct = 80, .most_pct = 95, .why = "exit status 1", .missing = "memory.events" },
+	{ "gone, pod full", .gone = true, .pod_pct = 98, NONE, .cause = DEATH_POD_LIMIT, .least_pct = 50,
+	  .most_pct = 60, .why = "the pod was over", .missing = "memory.events" },
+	{ "gone, node low", .gone = true, .node_free_pct = 1, NONE, .cause = DEATH_NODE, .least_pct = 45,
+	  .most_pct = 55, .why = "node was out of memory", .missing = "memory.events" },
+	{ "gone, OutOfMemoryError", .gone = true, .floor_pct = 99, NONE, .java_oom = true, .cause = DEATH_JAVA_OOM,
+	  .least_pct = 80, .most_pct = 90, .why = "OutOfMemoryError", .missing = "memory.events" },
+	{ "gone, nothing near", .gone = true, .floor_pct = 50, .pod_pct = 50, .node_free_pct = 50, NONE,
+	  .cause = DEATH_UNKNOWN, .why = "nothing was near", .missing = "memory.events" },
+	{ "gone, nothing known", .gone = true, NONE, .cause = DEATH_UNKNOWN, .why = "nothing was near",
+	  .missing = "memory.events" },
+};
+
+static struct death_evidence evidence_of(const struct row *row)
+{
+	struct death_evidence e = { .limit = limit_set(GIB), .pod_limit = { .kind = LIMIT_UNREAD } };
+	/* The container was older than this death: counters do not begin at 0. */
+	e.before = (struct cgroup_events){
+		.max = count_of(7), .oom = count_of(1), .oom_kill = count_of(2), .oom_group_kill = count_of(1)
+	};
+	e.after = (struct cgroup_events){ .max = counted(row->max),
+					  .oom = counted(row->oom),
+					  .oom_kill = counted(row->kills),
+					  .oom_group_kill = counted(row->group) };
+	e.after.max.n += 7;
+	e.after.oom.n += 1;
+	e.after.oom_kill.n += 2;
+	e.after.oom_group_kill.n += 1;
+	e.after_read = !row->gone;
+	if (row->floor_pct)
+		e.floor_bytes = qty_measured(GIB / 100 * row->floor_pct);
+	if (row->pod_pct) {
+		e.pod_limit = limit_set(2 * GIB);
+		e.pod_charge_bytes = qty_measured(2 * GIB / 100 * row->pod_pct + 100);
+	}
+	if (row->node_free_pct) {
+		e.host_memory_bytes = qty_measured(64 * GIB);
+		e.host_available_bytes = qty_measured(64 * GIB / 100 * row->node_free_pct);
+	}
+	e.node_psi_full_avg10_bp = counted(row->psi_bp);
+	e.exit_status = counted(row->status);
+	e.java_oom_seen = row->java_oom;
+	e.last_seen_ms = row->last_seen_ms;
+	return e;
+}
+
+static void every_row_of_the_table(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const struct row *row = &rows[i];
+		struct death_evidence e = evidence_of(row);
+		struct death_verdict v;
+		death_judge(&e, 0, &v);
+		if (v.cause != row->cause || v.confidence_pct < row->least_pct || v.confidence_pct > row->most_pct)
+			fail_msg("%s: %s at %u %%", row->name, death_cause_names[v.cause], v.confidence_pct);
+		if (!strstr(v.why, row->why))
+			fail_msg("%s: %s", row->name, v.why);
+		if (row->missing ? !strstr(v.missing, row->missing) : v.missing[0] != '\0')
+			fail_msg("%s: missing: %s", row->name, v.missing);
+		/* Whole sentences: nothing was cut. */
+		assert_true(strlen(v.why) < sizeof v.why - 1 && strlen(v.missing) < sizeof v.missing - 1);
+	}
+}
+
+/* A counter that went back is another cgroup's: a container of the same pod that started anew. */
+static void another_cgroup_is_no_evidence(void **state)
+{
+	(void)state;
+	struct death_evidence e = { .after_read = true, .limit = limit_set(GIB), .floor_bytes = qty_measured(GIB) };
+	e.before.oom_kill = e.before.oom = count_of(5);
+	e.after.oom_kill = e.after.oom = count_of(0);
+	struct death_verdict v;
+	death_judge(&e, 0, &v);
+	assert_int_equal(v.cause, DEATH_CONTAINER_LIMIT);
+	assert_in_range(v.confidence_pct, 70, 80);
+	assert_non_null(strstr(v.missing, "new one"));
+}
+
+static void limit_that_would_have_survived(void **state)
+{
+	(void)state;
+	struct death_verdict v;
+	struct death_evidence e = { .limit = limit_set(GIB), .after_read = true };
+	e.before = e.after = (struct cgroup_events){ .oom = count_of(0), .oom_kill = count_of(0) };
+	death_judge(&e, 1, &v);
+	assert_false(qty_known(v.survivable_limit)); /* no floor is known: unread, not 5 % */
+
+	e.floor_bytes = qty_measured(700 * MIB);
+	e.peak_bytes = qty_measured(800 * MIB);
+	death_judge(&e, 100 * MIB, &v);
+	assert_int_equal(v.survivable_limit.bytes, 945ULL * MIB);
+	assert_int_equal(v.survivable_limit.state, QTY_INFERRED);
+
+	/* Killed at 1 GiB: less than that and the spike cannot have been enough. */
+	e.after.oom = e.after.oom_kill = count_of(1);
+	death_judge(&e, 100 * MIB, &v);
+	assert_int_equal(v.cause, DEATH_CONTAINER_LIMIT);
+	assert_int_equal(v.survivable_limit.bytes, (GIB + 100 * MIB) + (GIB + 100 * MIB) / 20);
+
+	e.floor_bytes = qty_measured(UINT64_MAX);
+	death_judge(&e, UINT64_MAX, &v);
+	assert_int_equal(v.survivable_limit.bytes, UINT64_MAX);
+}
+
+static void names_are_all_there(void **state)
+{
+	(void)state;
+	for (int i = 0; i < DEATH_CAUSE_COUNT; i++)
+		assert_non_null(death_cause_names[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_row_of_the_table),
+		cmocka_unit_test(another_cgroup_is_no_evidence),
+		cmocka_unit_test(limit_that_would_have_survived),
+		cmocka_unit_test(names_are_all_there),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
