@@ -104,23 +104,47 @@ bool date_parse(struct str text, int64_t *ret_ms)
 	return true;
 }
 
-const char *date_format(char dest[DATE_TEXT_CAP], int64_t ms)
+/* The day of `days` since 1970-01-01: "2026-12-31". Returns its length. */
+static int put_day(char dest[DATE_TEXT_CAP], int64_t days)
 {
-	if (ms < 0 || ms >= days_before(YEAR_LAST + 1) * DATE_DAY_MS) {
-		(void)snprintf(dest, DATE_TEXT_CAP, "?");
-		return dest;
-	}
-	int64_t days = ms / DATE_DAY_MS;
-	unsigned second = (unsigned)(ms % DATE_DAY_MS / 1000);
 	unsigned year = YEAR_FIRST + (unsigned)(days / 366), month = 1; /* never too late, and seldom early */
 	while (days_before(year + 1) <= days)
 		year++;
 	unsigned day = (unsigned)(days - days_before(year));
 	while (day >= days_of_month(year, month))
 		day -= days_of_month(year, month++);
-	int used = snprintf(dest, DATE_TEXT_CAP, "%04u-%02u-%02u", year, month, day + 1);
+	return snprintf(dest, DATE_TEXT_CAP, "%04u-%02u-%02u", year, month, day + 1);
+}
+
+static bool in_calendar(int64_t ms)
+{
+	return ms >= 0 && ms < days_before(YEAR_LAST + 1) * DATE_DAY_MS;
+}
+
+const char *date_format(char dest[DATE_TEXT_CAP], int64_t ms)
+{
+	if (!in_calendar(ms)) {
+		(void)snprintf(dest, DATE_TEXT_CAP, "?");
+		return dest;
+	}
+	unsigned second = (unsigned)(ms % DATE_DAY_MS / 1000);
+	int used = put_day(dest, ms / DATE_DAY_MS);
 	if (ms % DATE_DAY_MS && used > 0)
 		(void)snprintf(dest + used, DATE_TEXT_CAP - (size_t)used, "T%02u:%02u:%02uZ", second / 3600,
 			       second / 60 % 60, second % 60);
+	return dest;
+}
+
+const char *date_format_instant(char dest[DATE_TEXT_CAP], int64_t ms)
+{
+	if (!in_calendar(ms)) {
+		(void)snprintf(dest, DATE_TEXT_CAP, "?");
+		return dest;
+	}
+	unsigned of_day = (unsigned)(ms % DATE_DAY_MS), second = of_day / 1000;
+	int used = put_day(dest, ms / DATE_DAY_MS);
+	if (used > 0)
+		(void)snprintf(dest + used, DATE_TEXT_CAP - (size_t)used, "T%02u:%02u:%02u.%03uZ", second / 3600,
+			       second / 60 % 60, second % 60, of_day % 1000);
 	return dest;
 }

@@ -19,4 +19,7 @@ bool date_parse(struct str text, int64_t *ret_ms);
 /* "2026-12-31" at the start of a day, else "2026-12-31T08:00:00Z"; "?" outside the years 1970 to 9999. Returns dest. */
 const char *date_format(char dest[DATE_TEXT_CAP], int64_t ms);
 
+/* Always with its time and milliseconds: "2026-12-31T08:00:00.000Z"; "?" as above. */
+const char *date_format_instant(char dest[DATE_TEXT_CAP], int64_t ms);
+
 #endif

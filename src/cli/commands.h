@@ -11,6 +11,7 @@ int cmd_report(int argc, char **argv);
 int cmd_capture(int argc, char **argv);
 int cmd_rules(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
+int cmd_check_config(int argc, char **argv);
 
 /* What they share: command.c. */
 struct buf;

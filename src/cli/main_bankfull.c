@@ -20,6 +20,7 @@ static const struct command commands[] = {
 	{ "report", "who owns the memory of one JVM and its container, and what follows from it", cmd_report },
 	{ "rules", "every rule, what it needs, and the levels at which it speaks", cmd_rules },
 	{ "explain", "what a rule means, what it may be mistaken for, what to change", cmd_explain },
+	{ "check-config", "what bankfull agent would run with, and what is wrong with it", cmd_check_config },
 	{ "capture", "write all that a report would read, for a bug report or a replay", cmd_capture },
 };
 
@@ -29,7 +30,7 @@ static void usage(FILE *to)
 {
 	(void)fprintf(to, "usage: bankfull COMMAND [OPTION]...\n\n");
 	for (int i = 0; i < COMMAND_COUNT; i++)
-		(void)fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].help);
+		(void)fprintf(to, "  %-13s %s\n", commands[i].name, commands[i].help);
 	(void)fprintf(to, "\nbankfull COMMAND --help lists its options; bankfull --version prints the version.\n");
 }
 

@@ -153,3 +153,8 @@ void agentconf_help(struct buf *out)
 {
 	settings_help(&source, out);
 }
+
+void agentconf_show(const struct agentconf *conf, struct buf *out)
+{
+	settings_show(&source, conf, &conf->text, out);
+}

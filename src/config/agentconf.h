@@ -50,5 +50,7 @@ int agentconf_parse(int argc, char **argv, char *const environment[], struct age
 	__attribute__((warn_unused_result));
 void agentconf_done(struct agentconf *conf);
 void agentconf_help(struct buf *out);
+/* What was said, and by what: a line a setting. */
+void agentconf_show(const struct agentconf *conf, struct buf *out);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "bankfull/subject.h"
+#include "base/esc.h"
 #include "base/units.h"
 #include "config/levels.h"
 #include "net/http.h"
@@ -206,4 +207,93 @@ int setting_set(const struct setting_info *info, const char *value, void *target
 		break;
 	}
 	return err_set(err, ERR_USAGE, "no setting");
+}
+
+static void show_time(uint64_t ms, struct buf *out)
+{
+	if (ms % 1000)
+		(void)buf_printf(out, "%llums", (unsigned long long)ms);
+	else
+		(void)buf_printf(out, "%llus", (unsigned long long)(ms / 1000));
+}
+
+static void show_list(const struct setting_info *info, const void *target, struct buf *out)
+{
+	size_t n = *(const size_t *)(const void *)((const char *)target + info->count_offset);
+	const char *const *urls = (const char *const *)(const void *)((const char *)target + info->offset);
+	const struct wire_label *labels =
+		(const struct wire_label *)(const void *)((const char *)target + info->offset);
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			(void)buf_puts(out, ", ");
+		if (info->kind == SETTING_URLS)
+			(void)esc_add(out, str_of(urls[i]));
+		else
+			(void)(esc_add(out, str_of(labels[i].key)) && buf_putc(out, '=') &&
+			       esc_add(out, str_of(labels[i].value)));
+	}
+}
+
+static void show_text(const char *text, struct buf *out)
+{
+	struct str whole = str_of(text);
+	if (str_has(whole, STR("\n")))
+		(void)buf_printf(out, "%zu bytes", whole.len);
+	else
+		(void)esc_add(out, whole);
+}
+
+static void show_number(const struct setting_info *info, uint64_t number, struct buf *out)
+{
+	char text[THRESHOLD_TEXT_CAP + UNITS_TEXT_CAP]; /* either */
+	if (info->kind == SETTING_TIME)
+		show_time(number, out);
+	else if (info->kind == SETTING_SECONDS)
+		show_time(number * 1000, out);
+	else if (info->kind == SETTING_SHARE)
+		(void)buf_puts(out, thresholds_format(text, THRESHOLD_SHARE, number));
+	else if (info->kind == SETTING_SIZE)
+		(void)buf_puts(out, units_format(text, number));
+	else
+		(void)buf_printf(out, "%llu", (unsigned long long)number);
+}
+
+void setting_show(const struct setting_info *info, const void *target, struct buf *out)
+{
+	const void *at = (const char *)target + info->offset;
+	char text[UNITS_TEXT_CAP];
+	switch (info->kind) {
+	case SETTING_SWITCH:
+		(void)buf_puts(out, *(const bool *)at ? "true" : "false");
+		break;
+	case SETTING_SIZE:
+	case SETTING_TIME:
+	case SETTING_SECONDS:
+	case SETTING_COUNT:
+	case SETTING_SHARE:
+		show_number(info, *(const uint64_t *)at, out);
+		break;
+	case SETTING_LIMIT:
+		(void)buf_puts(out, units_format(text, ((const struct limit *)at)->bytes));
+		break;
+	case SETTING_PID:
+		(void)buf_printf(out, "%d", *(const int *)at);
+		break;
+	case SETTING_URLS:
+	case SETTING_LABELS:
+		show_list(info, target, out);
+		break;
+	case SETTING_NAME:
+		show_text(at, out);
+		break;
+	case SETTING_TEXT:
+	case SETTING_FILE:
+	case SETTING_URL:
+	case SETTING_WS_URL:
+	case SETTING_LISTEN:
+		show_text(*(const char *const *)at, out);
+		break;
+	case SETTING_REFUSED:
+		break;
+	}
 }

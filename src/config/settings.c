@@ -10,14 +10,15 @@
 #include "config/setting_value.h"
 #include "sys/file.h"
 
-enum { SETTINGS_TABLE_MAX = 64, ENV_NAME_CAP = 64 };
+enum { ENV_NAME_CAP = 64 };
 
 /* One reading of all sources: what stands in a higher one is not taken from a lower. */
 struct reading {
 	const struct settings_source *source;
 	void *target;
 	struct settings_text *text;
-	const char *file;       /* the file's name; NULL: none */
+	const char *file; /* the file's name; NULL: none */
+	enum setting_origin origin;
 	uint64_t given, before; /* one bit a setting: said by any source so far; by a higher one than the present */
 };
 
@@ -46,8 +47,10 @@ static int take(struct reading *r, const struct setting_info *info, const char *
 		return 0;
 	int rc = info->kind == SETTING_REFUSED ? err_set(err, ERR_USAGE, "%s", info->help)
 					       : setting_set(info, value, r->target, err);
-	if (rc == 0)
+	if (rc == 0) {
 		r->given |= bit;
+		r->text->origin[info - r->source->table] = (unsigned char)r->origin;
+	}
 	return rc;
 }
 
@@ -221,15 +224,18 @@ int settings_load(const struct settings_source *source, int argc, char **argv, c
 {
 	struct reading r = { .source = source, .target = target, .text = text };
 	const struct setting_info *config = find(source, STR("config"), SETTING_BY_FLAG);
-	if (source->n > SETTINGS_TABLE_MAX)
-		return err_set(err, ERR_LIMIT, "more than %d settings in one table", SETTINGS_TABLE_MAX);
+	if (source->n > SETTINGS_MAX_IN_TABLE)
+		return err_set(err, ERR_LIMIT, "more than %d settings in one table", SETTINGS_MAX_IN_TABLE);
 	*ret_help = false;
+	r.origin = ORIGIN_FLAG;
 	int rc = read_flags(&r, argc, argv, ret_help, err);
 	if (rc < 0 || *ret_help)
 		return rc;
 	r.before = r.given;
+	r.origin = ORIGIN_VARIABLE;
 	rc = read_environment(&r, environment, err);
 	r.before = r.given;
+	r.origin = ORIGIN_FILE;
 	if (config)
 		r.file = *(const char **)((char *)target + config->offset);
 	return rc == 0 && r.file ? read_file(&r, ret_yml, err) : rc;
@@ -245,5 +251,18 @@ void settings_help(const struct settings_source *source, struct buf *out)
 		(void)snprintf(left, sizeof left, "--%s %s", info->name,
 			       info->kind == SETTING_SWITCH ? "" : info->argument);
 		(void)buf_printf(out, "  %-30s %s\n", left, info->help);
+	}
+}
+
+void settings_show(const struct settings_source *source, const void *target, const struct settings_text *text,
+		   struct buf *out)
+{
+	static const char *const origins[ORIGIN_COUNT] = { "default", "file", "variable", "flag" };
+	for (size_t i = 0; i < source->n; i++) {
+		if (text->origin[i] == ORIGIN_DEFAULT)
+			continue;
+		(void)buf_printf(out, "  %-18s ", source->table[i].name);
+		setting_show(&source->table[i], target, out);
+		(void)buf_printf(out, "  (%s)\n", origins[text->origin[i]]);
 	}
 }

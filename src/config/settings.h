@@ -42,9 +42,15 @@ struct setting_info {
 	size_t count_offset;  /* of lists */
 };
 
-/* The strings of the file: all that settings taken from it point into. */
+enum { SETTINGS_MAX_IN_TABLE = 64 };
+
+/* Where a setting was said last. */
+enum setting_origin { ORIGIN_DEFAULT = 0, ORIGIN_FILE, ORIGIN_VARIABLE, ORIGIN_FLAG, ORIGIN_COUNT };
+
+/* Kept beside the settings: the strings of the file, which all that was taken from it points into; and who said what. */
 struct settings_text {
 	struct buf file;
+	unsigned char origin[SETTINGS_MAX_IN_TABLE]; /* enum setting_origin, in the order of the table */
 };
 void settings_text_done(struct settings_text *text);
 
@@ -64,5 +70,8 @@ int settings_load(const struct settings_source *source, int argc, char **argv, c
 		  struct settings_text *text, struct yml *ret_yml, bool *ret_help, struct err *err)
 	__attribute__((warn_unused_result));
 void settings_help(const struct settings_source *source, struct buf *out);
+/* A line for each setting that somebody said: name, value, by what. */
+void settings_show(const struct settings_source *source, const void *target, const struct settings_text *text,
+		   struct buf *out);
 
 #endif
