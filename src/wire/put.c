@@ -42,3 +42,12 @@ void put_text(struct js_out *out, const char *key, const char *text)
 	else
 		js_out_null(out);
 }
+
+void put_strings(struct js_out *out, const char *key, const char *first, size_t stride, size_t n)
+{
+	js_out_key(out, key);
+	js_out_array(out);
+	for (size_t i = 0; i < n; i++)
+		js_out_text(out, first + i * stride);
+	js_out_array_end(out);
+}

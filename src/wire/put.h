@@ -15,4 +15,7 @@ void put_signed(struct js_out *out, const char *key, struct signed_qty qty);
 void put_limit(struct js_out *out, const char *key, struct limit limit); /* null where none is set, too */
 void put_text(struct js_out *out, const char *key, const char *text);    /* null for NULL and for "" */
 
+/* An array of `n` texts that stand `stride` bytes apart. */
+void put_strings(struct js_out *out, const char *key, const char *first, size_t stride, size_t n);
+
 #endif
