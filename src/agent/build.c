@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "agent/refresh.h"
 #include "base/limits.h"
 #include "engine/build.h"
 #include "jvm/answer.h"
@@ -27,7 +28,7 @@
 #include "kernel/status.h"
 #include "kernel/tmpfs.h"
 
-static void gap_put(struct snapshot *s, const char *what, const struct err *err)
+void build_gap(struct snapshot *s, const char *what, const struct err *err)
 {
 	if (s->n_gaps == GAPS_MAX)
 		return;
@@ -54,7 +55,7 @@ static bool text_of(const struct evidence *e, struct snapshot *s, const char *na
 	if (!item)
 		return false;
 	if (item->err.kind != ERR_NONE) {
-		gap_put(s, name, &item->err);
+		build_gap(s, name, &item->err);
 		return false;
 	}
 	*ret_text = buf_str(&item->bytes);
@@ -92,7 +93,7 @@ static void build_host(const struct evidence *e, struct snapshot *s)
 	struct host_memory memory;
 	if (text_of(e, s, "host/meminfo", &text)) {
 		if (host_meminfo_parse(text, &memory, &err) < 0) {
-			gap_put(s, "host/meminfo", &err);
+			build_gap(s, "host/meminfo", &err);
 		} else {
 			s->host_memory_bytes = memory.total_bytes;
 			s->host_available_bytes = memory.available_bytes;
@@ -100,11 +101,11 @@ static void build_host(const struct evidence *e, struct snapshot *s)
 		}
 	}
 	if (text_of(e, s, "host/thp", &text) && host_thp_parse(text, &s->thp, &err) < 0)
-		gap_put(s, "host/thp", &err);
+		build_gap(s, "host/thp", &err);
 	if (text_of(e, s, "proc/tmpfs", &text)) {
 		s->tmpfs_read = tmpfs_parse(text, s->tmpfs, &s->n_tmpfs, &err) == 0;
 		if (!s->tmpfs_read)
-			gap_put(s, "proc/tmpfs", &err);
+			build_gap(s, "proc/tmpfs", &err);
 	}
 }
 
@@ -115,7 +116,7 @@ static void build_process(const struct evidence *e, struct snapshot *s)
 	if (text_of(e, s, "proc/status", &text)) {
 		s->process_read = status_parse(text, &s->status, &err) == 0;
 		if (!s->process_read)
-			gap_put(s, "proc/status", &err);
+			build_gap(s, "proc/status", &err);
 	}
 	struct cgpath *path = malloc(sizeof *path);
 	if (path && text_of(e, s, "proc/cgroup", &text) && cgpath_parse(text, path, &err) == 0)
@@ -125,24 +126,35 @@ static void build_process(const struct evidence *e, struct snapshot *s)
 	struct smaps_rollup rollup;
 	if (text_of(e, s, "proc/smaps_rollup", &text)) {
 		if (smaps_rollup_parse(text, &rollup, &err) < 0)
-			gap_put(s, "proc/smaps_rollup", &err);
+			build_gap(s, "proc/smaps_rollup", &err);
 		else
 			s->rollup_anon_bytes = rollup.anonymous_bytes;
 	}
 	if (text_of(e, s, "proc/smaps", &text)) {
 		s->vmas_read = smaps_parse(text, &s->vmas, &err) == 0;
 		if (!s->vmas_read)
-			gap_put(s, "proc/smaps", &err);
+			build_gap(s, "proc/smaps", &err);
 	}
 	if (text_of(e, s, "proc/pagemap", &text) &&
 	    pagemap_parse(text, s->residents, RESIDENT_RANGES_MAX, &s->n_residents, &err) < 0)
-		gap_put(s, "proc/pagemap", &err);
+		build_gap(s, "proc/pagemap", &err);
 	struct memfd_heap heap;
 	if (text_of(e, s, "proc/memfd", &text)) {
 		if (memfd_parse(text, &heap, &err) < 0)
-			gap_put(s, "proc/memfd", &err);
+			build_gap(s, "proc/memfd", &err);
 		else
 			s->memfd_heap_bytes = qty_measured(heap.bytes);
+	}
+}
+
+void build_limit_gap(struct snapshot *s)
+{
+	struct err err = { 0 };
+	if (s->told_limit.kind == LIMIT_SET && s->cgroup.max.kind == LIMIT_SET &&
+	    s->told_limit.bytes != s->cgroup.max.bytes) {
+		(void)err_set(&err, ERR_USAGE, "--limit says %llu bytes, memory.max %llu: the cgroup's counts",
+			      (unsigned long long)s->told_limit.bytes, (unsigned long long)s->cgroup.max.bytes);
+		build_gap(s, "limit", &err);
 	}
 }
 
@@ -156,15 +168,10 @@ static void build_cgroup(const struct evidence *e, struct snapshot *s)
 		(void)snprintf(name, sizeof name, "cgroup/%s", cg_files[i].name);
 		if (text_of(e, s, name, &text) &&
 		    cg_parse_file(cg_files[i].name, text, s->process.pid, &s->cgroup, &err) < 0)
-			gap_put(s, name, &err);
+			build_gap(s, name, &err);
 	}
 	cg_settle(&s->cgroup);
-	if (s->told_limit.kind == LIMIT_SET && s->cgroup.max.kind == LIMIT_SET &&
-	    s->told_limit.bytes != s->cgroup.max.bytes) {
-		(void)err_set(&err, ERR_USAGE, "--limit says %llu bytes, memory.max %llu: the cgroup's counts",
-			      (unsigned long long)s->told_limit.bytes, (unsigned long long)s->cgroup.max.bytes);
-		gap_put(s, "limit", &err);
-	}
+	build_limit_gap(s);
 }
 
 /* Where the maximum heap stands; VM.flags prints it too where nobody gave one. */
@@ -193,7 +200,7 @@ static void build_flags(const struct evidence *e, struct snapshot *s)
 		(whole ? vmargs_apply_all : vmargs_apply_words)(buf_str(&words), &s->flags);
 	if (text_of(e, s, answer_kinds[ANSWER_FLAGS].evidence, &text)) {
 		if (vmflags_parse(text, &s->flags, &err) < 0)
-			gap_put(s, answer_kinds[ANSWER_FLAGS].evidence, &err);
+			build_gap(s, answer_kinds[ANSWER_FLAGS].evidence, &err);
 		else
 			where = "VM.flags";
 	}
@@ -223,7 +230,7 @@ static void build_flags(const struct evidence *e, struct snapshot *s)
 
 #define PARSE_ANSWER(answer, parse, target)                     \
 	(text_of(e, s, answer_kinds[answer].evidence, &text) && \
-	 (parse(text, target, &err) == 0 || (gap_put(s, answer_kinds[answer].evidence, &err), false)))
+	 (parse(text, target, &err) == 0 || (build_gap(s, answer_kinds[answer].evidence, &err), false)))
 
 static void build_jvm(const struct evidence *e, struct snapshot *s)
 {
@@ -238,7 +245,7 @@ static void build_jvm(const struct evidence *e, struct snapshot *s)
 	if (text_of(e, s, "jvm/hsperf", &text)) {
 		s->perf_read = hsperf_parse(text, &s->perf, &err) == 0;
 		if (!s->perf_read)
-			gap_put(s, "jvm/hsperf", &err);
+			build_gap(s, "jvm/hsperf", &err);
 	}
 	if (PARSE_ANSWER(ANSWER_VERSION, vmversion_parse, &version)) {
 		str_copy(s->jdk, sizeof s->jdk, str_of(version.jdk));
@@ -351,7 +358,7 @@ static int build_engine(const struct evidence *e, struct snapshot *s, struct str
 	return rc;
 }
 
-static enum access_level access_of(const struct snapshot *s)
+enum access_level build_access(const struct snapshot *s)
 {
 	if (s->vmas_read)
 		return qty_known(s->cgroup.stat.anon_bytes) ? ACCESS_FULL : ACCESS_PROCESS;
@@ -396,7 +403,7 @@ int build_run(const struct evidence *evidence, struct snapshot **ret_snapshot, s
 		build_free(s);
 		return rc;
 	}
-	s->access = access_of(s);
+	s->access = build_access(s);
 	*ret_snapshot = s;
 	return 0;
 }
