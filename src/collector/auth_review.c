@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/auth_review.h"
+
+#include <stdio.h>
+
+#include "base/esc.h"
+#include "collector/review.h"
+#include "net/hash.h"
+
+struct review_job {
+	struct reviews *owner; /* NULL: nobody waits for it any more */
+	struct review_target target;
+	uint8_t digest[HASH_SHA256_LEN];
+	struct wall expires;
+	size_t token_len;
+	char token[JWT_MAX];
+	/* Written by the thread that asks, read after it is done. */
+	int rc;
+	struct err err;
+	struct auth_agent agent;
+};
+
+struct refused_row {
+	uint8_t digest[HASH_SHA256_LEN];
+	struct mono until;
+	char why[160];
+};
+
+struct reviews {
+	struct loop *loop;
+	struct store *store;
+	struct logger *log;
+	struct auth_counts *counts;
+	struct review_target target;
+	struct review_job *jobs[REVIEWS_IN_FLIGHT];
+	struct refused_row refused[REVIEW_REFUSED_ROWS];
+};
+
+int reviews_new(struct loop *loop, const struct auth_options *options, struct store *store, struct auth_counts *counts,
+		struct reviews **ret_reviews, struct err *err)
+{
+	struct reviews *reviews = calloc(1, sizeof *reviews);
+	if (!reviews)
+		return err_set(err, ERR_NOMEM, "no memory for reviews of tokens");
+	int rc = review_target_set(options, &reviews->target, err);
+	if (rc < 0) {
+		free(reviews);
+		return rc;
+	}
+	reviews->loop = loop;
+	reviews->store = store;
+	reviews->log = options->log;
+	reviews->counts = counts;
+	*ret_reviews = reviews;
+	return 0;
+}
+
+void reviews_free(struct reviews *reviews)
+{
+	for (int i = 0; reviews && i < REVIEWS_IN_FLIGHT; i++)
+		if (reviews->jobs[i])
+			reviews->jobs[i]->owner = NULL;
+	free(reviews);
+}
+
+/* --- refusals ------------------------------------------------------------------------------- */
+
+/* The digest's own bits are the hash; who could choose them to collide could as well send new tokens. */
+static struct refused_row *refused_row(struct reviews *reviews, const uint8_t *digest)
+{
+	return &reviews->refused[(digest[0] | digest[1] << 8) % REVIEW_REFUSED_ROWS];
+}
+
+static void keep_refusal(struct reviews *reviews, const uint8_t *digest, const char *why)
+{
+	struct refused_row *row = refused_row(reviews, digest);
+	memcpy(row->digest, digest, sizeof row->digest);
+	row->until = mono_add_ms(loop_now(reviews->loop), REVIEW_REFUSED_MS);
+	str_copy(row->why, sizeof row->why, str_of(why));
+}
+
+static bool is_refused(struct reviews *reviews, const uint8_t *digest, struct review_verdict *verdict)
+{
+	const struct refused_row *row = refused_row(reviews, digest);
+	if (!hash_same(row->digest, digest) || !mono_ms_until(loop_now(reviews->loop), row->until))
+		return false;
+	verdict->kind = REVIEW_REFUSED;
+	str_copy(verdict->why, sizeof verdict->why, str_of(row->why));
+	return true;
+}
+
+/* --- one review ----------------------------------------------------------------------------- */
+
+static void ask(void *context)
+{
+	struct review_job *job = context;
+	job->rc = review_ask(&job->target, (struct str){ job->token, job->token_len }, &job->agent, &job->err);
+}
+
+static void job_free(struct review_job *job)
+{
+	explicit_bzero(job->token, sizeof job->token);
+	free(job);
+}
+
+static void conclude(struct reviews *reviews, struct review_job *job)
+{
+	struct err err;
+	char shown[160];
+	if (job->rc == 0) {
+		if (reviews->store &&
+		    store_token_put(reviews->store, job->digest, job->agent.id, job->expires, &err) < 0)
+			logger_say(reviews->log, SAY_WARNING, "review-not-kept", "%s: it will be reviewed again",
+				   err.message);
+	} else if (job->err.kind == ERR_DENIED) {
+		keep_refusal(reviews, job->digest, esc_copy(shown, sizeof shown, str_of(job->err.message)));
+	} else {
+		reviews->counts->review_failures_total++;
+		logger_say(reviews->log, SAY_ERROR, "review-failed", "a token could not be reviewed: %s",
+			   esc_copy(shown, sizeof shown, str_of(job->err.message)));
+	}
+}
+
+static void finish(void *context)
+{
+	struct review_job *job = context;
+	struct reviews *reviews = job->owner;
+	if (reviews) {
+		for (int i = 0; i < REVIEWS_IN_FLIGHT; i++)
+			if (reviews->jobs[i] == job)
+				reviews->jobs[i] = NULL;
+		reviews->counts->reviews_in_flight--;
+		conclude(reviews, job);
+	}
+	job_free(job);
+}
+
+static bool is_in_flight(const struct reviews *reviews, const uint8_t *digest)
+{
+	for (int i = 0; i < REVIEWS_IN_FLIGHT; i++)
+		if (reviews->jobs[i] && hash_same(reviews->jobs[i]->digest, digest))
+			return true;
+	return false;
+}
+
+static int begin(struct reviews *reviews, int slot, struct str token, const uint8_t *digest, struct wall expires,
+		 struct err *err)
+{
+	struct review_job *job = calloc(1, sizeof *job);
+	if (!job)
+		return err_set(err, ERR_NOMEM, "no memory for a review");
+	job->owner = reviews;
+	job->target = reviews->target;
+	memcpy(job->digest, digest, sizeof job->digest);
+	job->expires = expires;
+	job->token_len = token.len;
+	memcpy(job->token, token.ptr, token.len);
+	int rc = loop_work(reviews->loop, ask, finish, job, err);
+	if (rc < 0) {
+		job_free(job);
+		return rc;
+	}
+	reviews->jobs[slot] = job;
+	reviews->counts->reviews_total++;
+	reviews->counts->reviews_in_flight++;
+	return 0;
+}
+
+static void begin_or_shed(struct reviews *reviews, struct str token, const uint8_t *digest, struct wall expires,
+			  struct review_verdict *verdict)
+{
+	struct err err;
+	int slot = 0;
+	verdict->kind = REVIEW_LATER;
+	verdict->retry_after_s = 1;
+	if (is_in_flight(reviews, digest))
+		return;
+	while (slot < REVIEWS_IN_FLIGHT && reviews->jobs[slot])
+		slot++;
+	if (slot < REVIEWS_IN_FLIGHT && begin(reviews, slot, token, digest, expires, &err) == 0)
+		return;
+	reviews->counts->shed_total++;
+	verdict->retry_after_s = 5;
+}
+
+/* A token that was reviewed says itself whose pod it is: its signature was checked then, and its hash is the same. */
+static bool known_good(struct reviews *reviews, const uint8_t *digest, const struct jwt *jwt, struct wall now,
+		       struct auth_agent *agent)
+{
+	struct auth_agent found = { .method = "review" };
+	struct err err;
+	if (!reviews->store || store_token_get(reviews->store, digest, now, found.id, sizeof found.id, &err) < 0)
+		return false;
+	memcpy(found.pod, jwt->pod, sizeof found.pod);
+	memcpy(found.namespace_, jwt->namespace_, sizeof found.namespace_);
+	memcpy(found.node, jwt->node, sizeof found.node);
+	reviews->counts->review_hits_total++;
+	*agent = found;
+	return true;
+}
+
+static void refuse(struct review_verdict *verdict, const char *why)
+{
+	verdict->kind = REVIEW_REFUSED;
+	str_copy(verdict->why, sizeof verdict->why, str_of(why));
+}
+
+void reviews_ask(struct reviews *reviews, struct str token, const uint8_t digest[HASH_SHA256_LEN], struct wall now,
+		 struct auth_agent *ret_agent, struct review_verdict *ret_verdict)
+{
+	struct review_verdict verdict = { 0 };
+	struct jwt jwt;
+	struct err err;
+	char shown[160];
+	if (jwt_parse(token, reviews->target.audience, &jwt, &err) < 0)
+		refuse(&verdict, esc_copy(shown, sizeof shown, str_of(err.message)));
+	else if (!jwt.for_audience)
+		refuse(&verdict, "it is made for another audience than ours");
+	else if (jwt.expires.ms <= now.ms)
+		refuse(&verdict, "it has expired");
+	else if (known_good(reviews, digest, &jwt, now, ret_agent))
+		verdict.kind = REVIEW_GOOD;
+	else if (!is_refused(reviews, digest, &verdict))
+		begin_or_shed(reviews, token, digest, jwt.expires, &verdict);
+	*ret_verdict = verdict;
+}

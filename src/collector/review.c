@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/review.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "base/esc.h"
+#include "data/js.h"
+#include "net/http.h"
+#include "sys/file.h"
+
+static int take_option(char *dest, size_t cap, const char *text, const char *what, struct err *err)
+{
+	if (text && strlen(text) >= cap)
+		return err_set(err, ERR_USAGE, "the %s has more than %zu characters", what, cap - 1);
+	str_copy(dest, cap, str_of(text ? text : ""));
+	return 0;
+}
+
+int review_target_set(const struct auth_options *options, struct review_target *ret_target, struct err *err)
+{
+	struct review_target target;
+	/* Without an audience of its own a token meant for another service would be as good here. */
+	if (!options->audience || !options->audience[0])
+		return err_set(err, ERR_USAGE, "reviewing tokens needs the audience that they are made for");
+	int rc = take_option(target.url, sizeof target.url, options->review_url, "review URL", err);
+	if (rc == 0)
+		rc = take_option(target.ca_file, sizeof target.ca_file, options->review_ca_file, "review CA's path",
+				 err);
+	if (rc == 0)
+		rc = take_option(target.token_file, sizeof target.token_file, options->review_token_file,
+				 "review token's path", err);
+	if (rc == 0)
+		rc = take_option(target.audience, sizeof target.audience, options->audience, "audience", err);
+	/* This also readies libcurl, before any thread uses it. */
+	if (rc == 0)
+		rc = http_url_check(target.url, false, err);
+	if (rc == 0)
+		*ret_target = target;
+	return rc;
+}
+
+int review_request(struct str token, const char *audience, struct buf *out, struct err *err)
+{
+	struct js_out js;
+	js_out_start(&js, out, 0);
+	js_out_object(&js);
+	js_out_key(&js, "apiVersion");
+	js_out_text(&js, "authentication.k8s.io/v1");
+	js_out_key(&js, "kind");
+	js_out_text(&js, "TokenReview");
+	js_out_key(&js, "spec");
+	js_out_object(&js);
+	js_out_key(&js, "token");
+	js_out_str(&js, token);
+	js_out_key(&js, "audiences");
+	js_out_array(&js);
+	js_out_text(&js, audience);
+	js_out_array_end(&js);
+	js_out_object_end(&js);
+	js_out_object_end(&js);
+	return js_out_end(&js, err);
+}
+
+/* Every value of "extra" is an array of strings. */
+static bool take_extra(const struct js *extra, const char *key, char *dest, size_t cap)
+{
+	struct str text;
+	if (!js_str(js_at(js_get(extra, key), 0), &text) || !text.len || text.len >= cap)
+		return false;
+	str_copy(dest, cap, text);
+	return true;
+}
+
+static bool has_audience(const struct js *list, const char *audience)
+{
+	struct str text;
+	for (size_t i = 0; i < js_len(list); i++)
+		if (js_str(js_at(list, i), &text) && str_eq(text, str_of(audience)))
+			return true;
+	return false;
+}
+
+/* "system:serviceaccount:NAMESPACE:NAME" */
+static bool take_namespace(const struct js *username, char *dest, size_t cap)
+{
+	struct str text;
+	if (!js_str(username, &text) || !str_take(&text, STR("system:serviceaccount:")))
+		return false;
+	size_t len = str_index(text, ':');
+	if (!len || len >= cap || len == text.len)
+		return false;
+	str_copy(dest, cap, (struct str){ text.ptr, len });
+	return true;
+}
+
+int review_answer(struct str body, const char *audience, struct auth_agent *ret_agent, struct err *err)
+{
+	auto_js struct js *root = NULL;
+	struct auth_agent agent = { .method = "review" };
+	struct str text;
+	bool authenticated;
+	int rc = js_parse(body, REVIEW_BODY_MAX, &root, err);
+	if (rc < 0)
+		return rc;
+	const struct js *status = js_get(root, "status");
+	if (js_kind(status) != JS_OBJECT)
+		return err_set(err, ERR_MALFORMED, "the answer is no TokenReview: it has no status");
+	if (!js_bool(js_get(status, "authenticated"), &authenticated) || !authenticated) {
+		char shown[128] = "";
+		if (js_str(js_get(status, "error"), &text))
+			(void)esc_copy(shown, sizeof shown, text);
+		return err_set(err, ERR_DENIED, "not authenticated%s%s", shown[0] ? ": " : "", shown);
+	}
+	/* An API server that knows no audiences answers without them, and has then not looked at ours. */
+	if (!has_audience(js_get(status, "audiences"), audience))
+		return err_set(err, ERR_DENIED, "the token is not for our audience");
+	const struct js *user = js_get(status, "user"), *extra = js_get(user, "extra");
+	if (!take_namespace(js_get(user, "username"), agent.namespace_, sizeof agent.namespace_))
+		return err_set(err, ERR_DENIED, "the token is no service account's");
+	if (!take_extra(extra, "authentication.kubernetes.io/pod-uid", agent.id, sizeof agent.id))
+		return err_set(err, ERR_DENIED, "the token is bound to no pod: project it into the pod's volume");
+	(void)take_extra(extra, "authentication.kubernetes.io/pod-name", agent.pod, sizeof agent.pod);
+	/* Since Kubernetes 1.32; before that no node agent can be told by it. */
+	(void)take_extra(extra, "authentication.kubernetes.io/node-name", agent.node, sizeof agent.node);
+	*ret_agent = agent;
+	return 0;
+}
+
+/* Read anew for each review: the kubelet rotates it within the hour. */
+static int read_own_token(const struct review_target *target, struct buf *token, struct err *err)
+{
+	if (!target->token_file[0])
+		return 0;
+	int rc = file_read_at(AT_FDCWD, target->token_file, JWT_MAX, token, err);
+	if (rc < 0)
+		err_wrap(err, "the token to ask the API server with");
+	return rc;
+}
+
+int review_ask(const struct review_target *target, struct str token, struct auth_agent *ret_agent, struct err *err)
+{
+	auto_buf struct buf request = { .cap = JWT_MAX + 1024 }, own = { .cap = JWT_MAX },
+			    answer = { .cap = REVIEW_BODY_MAX };
+	int rc = review_request(token, target->audience, &request, err);
+	if (rc == 0)
+		rc = read_own_token(target, &own, err);
+	if (rc < 0)
+		return rc;
+	const struct http_request http = {
+		.url = target->url,
+		.want = HTTP_WANT_JSON,
+		.cap = REVIEW_BODY_MAX,
+		.timeout_ms = REVIEW_TIMEOUT_MS,
+		.connect_timeout_ms = REVIEW_TIMEOUT_MS / 2,
+	};
+	const struct http_post post = {
+		.body = buf_str(&request),
+		.bearer = str_trim(buf_str(&own)),
+		.ca_file = target->ca_file[0] ? target->ca_file : NULL,
+	};
+	struct err failure = { 0 };
+	rc = http_post(&http, &post, &answer, NULL, &failure);
+	explicit_bzero(request.ptr, request.room);
+	if (own.ptr)
+		explicit_bzero(own.ptr, own.room);
+	/* A 403 is about our own right to ask, not about the token that was asked about. */
+	if (rc < 0)
+		return err_set(err, failure.kind == ERR_DENIED ? ERR_UNSUPPORTED : failure.kind, "%s", failure.message);
+	return review_answer(buf_str(&answer), target->audience, ret_agent, err);
+}
