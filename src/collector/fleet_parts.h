@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fleet from inside. Internal to src/collector/fleet*.c. */
+#ifndef COLLECTOR_FLEET_PARTS_H
+#define COLLECTOR_FLEET_PARTS_H
+
+#include "base/auto.h"
+#include "collector/fleet_read.h"
+#include "collector/intern.h"
+
+struct fleet {
+	struct intern names;
+	struct fleet_pod **pods; /* by agent, ascending */
+	size_t n_pods, pods_room;
+	struct fleet_workload **workloads; /* by cluster, namespace, name */
+	size_t n_workloads, workloads_room;
+	struct fleet_findings own;
+};
+
+/* The pod, to change it; NULL if it is not known. */
+struct fleet_pod *fleet_pod(const struct fleet *fleet, int64_t agent);
+
+/* The subject with strings of the fleet's own; nothing changes on failure. */
+int fleet_subject_set(struct fleet *fleet, struct subject_view *subject, const struct wire_subject *from,
+		      struct err *err) __attribute__((warn_unused_result));
+void fleet_subject_drop(struct fleet *fleet, struct subject_view *subject);
+
+void fleet_findings_done(struct fleet *fleet, struct fleet_findings *findings);
+
+#endif
