@@ -127,24 +127,29 @@ static bool step_at(const struct trend_series *series, struct mono event, int64_
 	return true;
 }
 
+void steps_judge(const int64_t *heights, size_t n, uint64_t room_bytes, struct steps *ret_steps)
+{
+	uint64_t ups[STEP_EVENTS_MAX];
+	size_t up = 0, first = n > STEP_EVENTS_MAX ? n - STEP_EVENTS_MAX : 0;
+	*ret_steps = (struct steps){ .n = n - first };
+	for (size_t i = first; i < n; i++)
+		if (heights[i] > TREND_NOISE_BYTES)
+			ups[up++] = (uint64_t)heights[i];
+	if (up == 0)
+		return;
+	ret_steps->height_bytes = trend_median(ups, up); /* in order now */
+	ret_steps->alike = up >= 3 && up == ret_steps->n && ups[0] >= ret_steps->height_bytes / 2 &&
+			   ups[up - 1] <= ret_steps->height_bytes + ret_steps->height_bytes / 2;
+	ret_steps->left = room_bytes / ret_steps->height_bytes;
+}
+
 void steps_find(const struct trend_series *series, const struct mono *events, size_t n_events, uint64_t room_bytes,
 		struct steps *ret_steps)
 {
-	uint64_t heights[STEP_EVENTS_MAX];
-	size_t up = 0;
-	*ret_steps = (struct steps){ 0 };
-	for (size_t i = n_events > STEP_EVENTS_MAX ? n_events - STEP_EVENTS_MAX : 0; i < n_events; i++) {
-		int64_t height;
-		if (!step_at(series, events[i], &height))
-			continue;
-		ret_steps->n++;
-		if (height > TREND_NOISE_BYTES)
-			heights[up++] = (uint64_t)height;
-	}
-	if (up == 0)
-		return;
-	ret_steps->height_bytes = trend_median(heights, up); /* in order now */
-	ret_steps->alike = up >= 3 && up == ret_steps->n && heights[0] >= ret_steps->height_bytes / 2 &&
-			   heights[up - 1] <= ret_steps->height_bytes + ret_steps->height_bytes / 2;
-	ret_steps->left = room_bytes / ret_steps->height_bytes;
+	int64_t heights[STEP_EVENTS_MAX];
+	size_t n = 0;
+	for (size_t i = n_events > STEP_EVENTS_MAX ? n_events - STEP_EVENTS_MAX : 0; i < n_events; i++)
+		if (step_at(series, events[i], &heights[n]))
+			n++;
+	steps_judge(heights, n, room_bytes, ret_steps);
 }

@@ -61,4 +61,7 @@ struct steps {
 void steps_find(const struct trend_series *series, const struct mono *events, size_t n_events, uint64_t room_bytes,
 		struct steps *ret_steps);
 
+/* The same of heights that the caller has measured; no more than STEP_EVENTS_MAX of them, the last ones. */
+void steps_judge(const int64_t *heights, size_t n, uint64_t room_bytes, struct steps *ret_steps);
+
 #endif

@@ -4,7 +4,7 @@
  *
  * Floor, threads and counters are fed at each tick, owners at each smaps scan; windows are cut at JVM start, limit
  * change and gaps, and begin when a start has settled. history_look() makes of them what rules and samples want:
- * trends, forecast, steps. It fits when a scan has come (or half a minute has passed) and keeps the answer until then.
+ * trends, forecast, steps. It fits once a minute, when there are new points, and keeps the answer until then.
  */
 #ifndef LEDGER_HISTORY_H
 #define LEDGER_HISTORY_H

@@ -36,6 +36,31 @@ void trend_push(struct trend_series *series, struct mono at, uint64_t bytes)
 	series->points[series->n++] = (struct trend_point){ at, bytes };
 }
 
+static void drop_first(struct trend_series *series, size_t n)
+{
+	series->n -= n;
+	for (size_t i = 0; i < series->n; i++)
+		series->points[i] = series->points[i + n];
+}
+
+void trend_slide(struct trend_series *series, struct mono at, uint64_t bytes)
+{
+	if (series->n && at.ns <= series->points[series->n - 1].at.ns)
+		return;
+	if (series->n == TREND_POINTS)
+		drop_first(series, 1);
+	series->points[series->n++] = (struct trend_point){ at, bytes };
+}
+
+void trend_forget(struct trend_series *series, struct mono before)
+{
+	size_t old = 0;
+	while (old < series->n && series->points[old].at.ns < before.ns)
+		old++;
+	if (old)
+		drop_first(series, old);
+}
+
 uint64_t trend_median(uint64_t *figures, size_t n)
 {
 	/* By insertion: a fifth of a series at most, and qsort() may allocate. */
@@ -57,23 +82,23 @@ static uint64_t median_of(const struct trend_point *points, size_t n)
 	return trend_median(figures, n);
 }
 
-/* The slope of rank `k` of all; what is before it is not larger, what is after it not smaller (Hoare's selection). */
-static double select_slope(double *slopes, size_t n, size_t k)
+/* By Hoare's selection: what is before rank k is then not larger, what is after it not smaller. */
+double trend_select(double *figures, size_t n, size_t k)
 {
 	size_t first = 0, last = n - 1;
 	while (first < last) {
-		double pivot = slopes[first + (last - first) / 2];
+		double pivot = figures[first + (last - first) / 2];
 		size_t i = first, j = last;
 		for (;;) {
-			while (slopes[i] < pivot)
+			while (figures[i] < pivot)
 				i++;
-			while (slopes[j] > pivot)
+			while (figures[j] > pivot)
 				j--;
 			if (i >= j)
 				break;
-			double aside = slopes[i];
-			slopes[i++] = slopes[j];
-			slopes[j--] = aside;
+			double aside = figures[i];
+			figures[i++] = figures[j];
+			figures[j--] = aside;
 		}
 		/* Now [first, j] <= pivot <= [j + 1, last]. */
 		if (k <= j)
@@ -81,7 +106,7 @@ static double select_slope(double *slopes, size_t n, size_t k)
 		else
 			first = j + 1;
 	}
-	return slopes[k];
+	return figures[k];
 }
 
 static size_t pair_slopes(const struct trend_point *points, size_t n, struct trend_space *space)
@@ -98,8 +123,8 @@ static size_t pair_slopes(const struct trend_point *points, size_t n, struct tre
 static double median_slope(const struct trend_point *points, size_t n, struct trend_space *space)
 {
 	size_t count = pair_slopes(points, n, space);
-	double upper = select_slope(space->slopes, count, count / 2);
-	return count % 2 ? upper : (select_slope(space->slopes, count, count / 2 - 1) + upper) / 2;
+	double upper = trend_select(space->slopes, count, count / 2);
+	return count % 2 ? upper : (trend_select(space->slopes, count, count / 2 - 1) + upper) / 2;
 }
 
 /* Sen's range: Kendall's S has variance n(n-1)(2n+5)/18; 1.645 of its deviations leave a twentieth on either side. */
@@ -107,36 +132,64 @@ static void slope_range(size_t n, size_t count, struct trend_space *space, struc
 {
 	double deviation = sqrt((double)n * (double)(n - 1) * (double)(2 * n + 5) / 18), half = 1.645 * deviation;
 	double low = ((double)count - half) / 2, high = ((double)count + half) / 2;
-	trend->slope_low = select_slope(space->slopes, count, low < 0 ? 0 : (size_t)low);
-	trend->slope_high = select_slope(space->slopes, count, high >= (double)count ? count - 1 : (size_t)high);
+	trend->slope_low = trend_select(space->slopes, count, low < 0 ? 0 : (size_t)low);
+	trend->slope_high = trend_select(space->slopes, count, high >= (double)count ? count - 1 : (size_t)high);
 }
 
 /* Growth that is worth its name. */
-static bool is_worth(const struct trend *trend, double slope)
+static bool is_worth(const struct trend *trend, double slope, double noise)
 {
 	double moved = fabs(slope) * (double)trend->span_ms / 1000;
-	return moved >= TREND_NOISE_BYTES && moved >= (double)trend->last_bytes / 100;
+	return moved >= noise && moved >= (double)trend->last_bytes / 100;
 }
 
-void trend_fit(const struct trend_series *series, struct trend_space *space, struct trend *ret_trend)
+/* Between the lowest and the highest point. */
+static double range_of(const struct trend_point *points, size_t n)
+{
+	uint64_t low = points[0].bytes, high = low;
+	for (size_t i = 1; i < n; i++) {
+		low = points[i].bytes < low ? points[i].bytes : low;
+		high = points[i].bytes > high ? points[i].bytes : high;
+	}
+	return (double)(high - low);
+}
+
+static void fit_slopes(const struct trend_series *series, double noise, struct trend_space *space, struct trend *trend)
+{
+	const struct trend_point *points = series->points;
+	size_t n = series->n;
+	double early = median_slope(points, n / 2, space), late = median_slope(points + n / 2, n - n / 2, space);
+	trend->slope = median_slope(points, n, space);
+	slope_range(n, n * (n - 1) / 2, space, trend);
+	if (!is_worth(trend, trend->slope, noise))
+		trend->kind = TREND_FLAT;
+	else if (trend->slope_high < 0)
+		trend->kind = TREND_SHRINKING;
+	else if (trend->slope_low <= 0)
+		trend->kind = TREND_FLAT;
+	else
+		trend->kind = early > 0 && late < early / 2 ? TREND_DECELERATING : TREND_GROWING;
+}
+
+void trend_fit_above(const struct trend_series *series, uint64_t noise, struct trend_space *space,
+		     struct trend *ret_trend)
 {
 	const struct trend_point *points = series->points;
 	size_t n = series->n;
 	*ret_trend = (struct trend){ .kind = TREND_TOO_FEW };
 	if (n < TREND_POINTS_MIN)
 		return;
-	double early = median_slope(points, n / 2, space), late = median_slope(points + n / 2, n - n / 2, space);
-	ret_trend->slope = median_slope(points, n, space);
-	slope_range(n, n * (n - 1) / 2, space, ret_trend);
 	ret_trend->first_bytes = median_of(points, n / 5);
 	ret_trend->last_bytes = median_of(points + n - n / 5, n / 5);
 	ret_trend->span_ms = (points[n - 1].at.ns - points[0].at.ns) / 1000000;
-	if (!is_worth(ret_trend, ret_trend->slope))
-		ret_trend->kind = TREND_FLAT;
-	else if (ret_trend->slope_high < 0)
-		ret_trend->kind = TREND_SHRINKING;
-	else if (ret_trend->slope_low <= 0)
+	/* What never left the noise needs no pairs: most owners of most pods. */
+	if (range_of(points, n) < (double)noise)
 		ret_trend->kind = TREND_FLAT;
 	else
-		ret_trend->kind = early > 0 && late < early / 2 ? TREND_DECELERATING : TREND_GROWING;
+		fit_slopes(series, (double)noise, space, ret_trend);
+}
+
+void trend_fit(const struct trend_series *series, struct trend_space *space, struct trend *ret_trend)
+{
+	trend_fit_above(series, TREND_NOISE_BYTES, space, ret_trend);
 }

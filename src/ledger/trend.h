@@ -40,6 +40,12 @@ void trend_clear(struct trend_series *series);
 /* Points must come in the order of time; one that does not is dropped. */
 void trend_push(struct trend_series *series, struct mono at, uint64_t bytes);
 
+/* The same for a window that slides: a full series forgets its oldest point, and keeps the distance of the others. */
+void trend_slide(struct trend_series *series, struct mono at, uint64_t bytes);
+
+/* Forgets what is older than `before`. */
+void trend_forget(struct trend_series *series, struct mono before);
+
 enum trend_kind {
 	TREND_TOO_FEW = 0, /* of points */
 	TREND_FLAT,
@@ -62,6 +68,13 @@ struct trend_space {
 };
 
 void trend_fit(const struct trend_series *series, struct trend_space *space, struct trend *ret_trend);
+
+/* The same for figures that are no bytes: what moves by less than `noise` over the window is flat. */
+void trend_fit_above(const struct trend_series *series, uint64_t noise, struct trend_space *space,
+		     struct trend *ret_trend);
+
+/* The figure of rank `k` (0: the smallest) of `n`, which it puts into another order. */
+double trend_select(double *figures, size_t n, size_t k);
 
 /* Median of `n` figures (n > 0), which it sorts, smallest first. Of an even number the lower one. */
 uint64_t trend_median(uint64_t *figures, size_t n);
