@@ -109,6 +109,22 @@ static void build_host(const struct evidence *e, struct snapshot *s)
 	}
 }
 
+void build_beside(const struct evidence *e, struct snapshot *s)
+{
+	struct str text;
+	struct err err = { 0 };
+	if (text_of(e, s, "proc/pagemap", &text) &&
+	    pagemap_parse(text, s->residents, RESIDENT_RANGES_MAX, &s->n_residents, &err) < 0)
+		build_gap(s, "proc/pagemap", &err);
+	struct memfd_heap heap;
+	if (text_of(e, s, "proc/memfd", &text)) {
+		if (memfd_parse(text, &heap, &err) < 0)
+			build_gap(s, "proc/memfd", &err);
+		else
+			s->memfd_heap_bytes = qty_measured(heap.bytes);
+	}
+}
+
 static void build_process(const struct evidence *e, struct snapshot *s)
 {
 	struct str text;
@@ -135,16 +151,7 @@ static void build_process(const struct evidence *e, struct snapshot *s)
 		if (!s->vmas_read)
 			build_gap(s, "proc/smaps", &err);
 	}
-	if (text_of(e, s, "proc/pagemap", &text) &&
-	    pagemap_parse(text, s->residents, RESIDENT_RANGES_MAX, &s->n_residents, &err) < 0)
-		build_gap(s, "proc/pagemap", &err);
-	struct memfd_heap heap;
-	if (text_of(e, s, "proc/memfd", &text)) {
-		if (memfd_parse(text, &heap, &err) < 0)
-			build_gap(s, "proc/memfd", &err);
-		else
-			s->memfd_heap_bytes = qty_measured(heap.bytes);
-	}
+	build_beside(e, s);
 }
 
 void build_limit_gap(struct snapshot *s)
@@ -365,8 +372,21 @@ enum access_level build_access(const struct snapshot *s)
 	return s->process_read ? ACCESS_STATUS : ACCESS_NONE;
 }
 
+/* All that was read of the mappings, and by them. */
+static void move_mappings(struct snapshot *from, struct snapshot *to)
+{
+	to->vmas = from->vmas;
+	from->vmas = (struct vma_set){ 0 };
+	to->vmas_read = from->vmas_read;
+	from->vmas_read = false;
+	memcpy(to->residents, from->residents, sizeof to->residents);
+	to->n_residents = from->n_residents;
+	to->memfd_heap_bytes = from->memfd_heap_bytes;
+	to->age_ms = from->age_ms;
+}
+
 /* Process and JVM: what the split of mappings needs. NULL without memory. */
-static struct snapshot *build_base(const struct evidence *evidence, struct buf *mapped)
+static struct snapshot *build_base(const struct evidence *evidence, struct snapshot *old, struct buf *mapped)
 {
 	struct snapshot *s = calloc(1, sizeof *s);
 	if (!s)
@@ -374,6 +394,8 @@ static struct snapshot *build_base(const struct evidence *evidence, struct buf *
 	build_facts(evidence, s);
 	build_host(evidence, s);
 	build_process(evidence, s);
+	if (old)
+		move_mappings(old, s);
 	build_jvm(evidence, s);
 	(void)build_mapped_names(&s->vmas, mapped);
 	build_allocator(evidence, s, buf_str(mapped));
@@ -383,29 +405,36 @@ static struct snapshot *build_base(const struct evidence *evidence, struct buf *
 int build_for_split(const struct evidence *evidence, struct snapshot **ret_snapshot, struct err *err)
 {
 	auto_buf struct buf mapped = { .cap = LIMIT_PROC_FILE };
-	struct snapshot *s = build_base(evidence, &mapped);
+	struct snapshot *s = build_base(evidence, NULL, &mapped);
 	if (!s)
 		return err_set(err, ERR_NOMEM, "no memory for a snapshot");
 	*ret_snapshot = s;
 	return 0;
 }
 
-int build_run(const struct evidence *evidence, struct snapshot **ret_snapshot, struct err *err)
+int build_again(const struct evidence *evidence, struct snapshot *old, struct snapshot **ret_snapshot, struct err *err)
 {
 	auto_buf struct buf mapped = { .cap = LIMIT_PROC_FILE };
-	struct snapshot *s = build_base(evidence, &mapped);
+	struct snapshot *s = build_base(evidence, old, &mapped);
 	if (!s)
 		return err_set(err, ERR_NOMEM, "no memory for a snapshot");
 	build_cgroup(evidence, s);
 	int rc = s->process.pid > 0 ? build_engine(evidence, s, buf_str(&mapped), err)
 				    : err_set(err, ERR_MALFORMED, "the evidence names no pid");
 	if (rc < 0) {
+		if (old)
+			move_mappings(s, old);
 		build_free(s);
 		return rc;
 	}
 	s->access = build_access(s);
 	*ret_snapshot = s;
 	return 0;
+}
+
+int build_run(const struct evidence *evidence, struct snapshot **ret_snapshot, struct err *err)
+{
+	return build_again(evidence, NULL, ret_snapshot, err);
 }
 
 void build_free(struct snapshot *snapshot)

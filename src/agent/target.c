@@ -42,38 +42,72 @@ static bool look(int proc_fd, int pid, struct detection *ret_detection)
 	return true;
 }
 
-int target_find(int *ret_pid, struct buf *list, struct err *err)
+struct found {
+	int first_engine; /* 0: none */
+	int n_engines, n_jvms;
+};
+
+/* Looks at all processes; `list` may be NULL. */
+static int look_at_all(struct found *ret, struct buf *list, struct err *err)
 {
 	auto_close int proc_fd = -1;
-	struct pid_list pids = { 0 };
+	auto_(pid_list_done) struct pid_list pids = { 0 };
 	int rc = proc_root_open("/proc", &proc_fd, err);
 	if (rc == 0)
 		rc = proc_list(proc_fd, &pids, err);
-	int found = 0, n_engines = 0, n_jvms = 0;
+	*ret = (struct found){ 0 };
 	for (size_t i = 0; rc == 0 && i < pids.n; i++) {
 		struct detection detection;
 		if (!look(proc_fd, pids.pids[i], &detection))
 			continue;
 		bool engine = detection.kind != ENGINE_JVM && detection.kind != ENGINE_UNKNOWN;
-		n_jvms++;
-		n_engines += engine;
-		if (engine)
-			found = pids.pids[i];
+		ret->n_jvms++;
+		ret->n_engines += engine;
+		if (engine && !ret->first_engine)
+			ret->first_engine = pids.pids[i];
+		if (!list)
+			continue;
 		(void)buf_printf(list, "%d %s ", pids.pids[i], engine_names[detection.kind]);
 		(void)(esc_add(list, str_of(detection.main_class)) && buf_putc(list, '\n'));
 	}
-	pid_list_done(&pids);
+	return rc;
+}
+
+int target_find(int *ret_pid, struct buf *list, struct err *err)
+{
+	struct found found;
+	int rc = look_at_all(&found, list, err);
 	if (rc < 0)
 		return rc;
-	if (n_engines > 1)
-		return err_set(err, ERR_USAGE, "%d JVMs run an engine here: choose one with --pid", n_engines);
-	if (n_engines == 0 && n_jvms > 0)
+	if (found.n_engines > 1)
+		return err_set(err, ERR_USAGE, "%d JVMs run an engine here: choose one with --pid", found.n_engines);
+	if (found.n_engines == 0 && found.n_jvms > 0)
 		return err_set(err, ERR_USAGE,
-			       "none of the %d JVMs here runs Flink or Kafka Streams: choose one with --pid", n_jvms);
-	if (n_engines == 0)
+			       "none of the %d JVMs here runs Flink or Kafka Streams: choose one with --pid",
+			       found.n_jvms);
+	if (found.n_engines == 0)
 		return err_set(
 			err, ERR_USAGE,
 			"no JVM is visible here: give --pid, and run where its processes are seen (shareProcessNamespace)");
-	*ret_pid = found;
+	*ret_pid = found.first_engine;
+	return 0;
+}
+
+int target_first(int *ret_pid, size_t *ret_others, struct err *err)
+{
+	struct found found;
+	int rc = look_at_all(&found, NULL, err);
+	if (rc < 0)
+		return rc;
+	if (!found.n_engines && found.n_jvms)
+		return err_set(err, ERR_GONE,
+			       "a JVM that runs Flink or Kafka Streams; there are %d others: choose one with --pid",
+			       found.n_jvms);
+	if (!found.n_engines)
+		return err_set(
+			err, ERR_GONE,
+			"a JVM that runs Flink or Kafka Streams; none is visible (shareProcessNamespace? hidepid?)");
+	*ret_pid = found.first_engine;
+	*ret_others = (size_t)found.n_engines - 1;
 	return 0;
 }

@@ -14,4 +14,10 @@
  */
 int target_find(int *ret_pid, struct buf *list, struct err *err) __attribute__((warn_unused_result));
 
+/*
+ * For who waits: the first process that runs an engine, by number, and how many others do. GONE: none yet; the message
+ * says what is there instead.
+ */
+int target_first(int *ret_pid, size_t *ret_others, struct err *err) __attribute__((warn_unused_result));
+
 #endif
