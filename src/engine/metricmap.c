@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/metricmap.h"
 
+#include "base/sat.h"
 #include "engine/metrictable.h"
 
 /* FNV-1a over what tells one series of a gauge from another: its name and labels. */
@@ -26,13 +27,26 @@ static uint64_t identity_of(const struct prom_sample *sample)
 struct page {
 	struct gauge_cells gauges;
 	struct stores stores[METRIC_SCHEMES];
+	struct context_page context;
 	uint64_t n_tickers;
+	struct count hits, misses;
 };
 
 static void page_done(struct page *page)
 {
 	for (size_t i = 0; i < METRIC_SCHEMES; i++)
 		stores_done(&page->stores[i]);
+}
+
+/* One Statistics a database, so the sum counts each look-up once. */
+static void add_ticker(struct page *page, const struct prom_sample *sample)
+{
+	struct count *sum = metric_is_ticker_of(sample->name, STR("block_cache_hit"))    ? &page->hits
+			    : metric_is_ticker_of(sample->name, STR("block_cache_miss")) ? &page->misses
+											 : NULL;
+	page->n_tickers++;
+	if (sum && sample->is_u64)
+		*sum = count_of(sat_add(sum->n, sample->u64));
 }
 
 static int read_samples(struct str text, const char *what, struct page *page, struct engine_notes *notes,
@@ -54,7 +68,10 @@ static int read_samples(struct str text, const char *what, struct page *page, st
 			if (status < 0)
 				return status;
 		}
-		page->n_tickers += use.kind == METRIC_TICKER;
+		if (use.kind == METRIC_TICKER)
+			add_ticker(page, &sample);
+		if (use.kind == METRIC_CONTEXT)
+			context_add(&page->context, &sample);
 	}
 	int status = prom_end(&prom, err);
 	if (status == 0 && prom.n_bad)
@@ -94,6 +111,10 @@ static void count_tickers(const struct page *page, struct engine_state *state)
 	struct count *count = &state->rocksdb.n_ticker_series;
 	if (state->kind == ENGINE_FLINK_TASKMANAGER && page->n_tickers)
 		*count = count_of(count->n + page->n_tickers);
+	if (state->kind == ENGINE_FLINK_TASKMANAGER && page->hits.known && page->misses.known) {
+		state->rocksdb.cache_hits = count_of(sat_add(state->rocksdb.cache_hits.n, page->hits.n));
+		state->rocksdb.cache_misses = count_of(sat_add(state->rocksdb.cache_misses.n, page->misses.n));
+	}
 }
 
 int metricmap_read(const struct str *pages, const char *const *whats, size_t n_pages, struct engine_state *state,
@@ -102,13 +123,18 @@ int metricmap_read(const struct str *pages, const char *const *whats, size_t n_p
 	for (size_t i = 0; i < n_pages; i++) {
 		auto_(page_done) struct page page = { 0 };
 		int status = read_samples(pages[i], whats[i], &page, notes, err);
-		struct count tickers = state->rocksdb.n_ticker_series;
+		struct rocksdb_claim before = state->rocksdb;
 		if (status == 0)
 			status = claim_page(&page, state, whats[i], notes, err);
-		state->rocksdb.n_ticker_series = tickers; /* of the pages before; a claim starts anew */
+		/* Of the pages before; a claim starts anew. */
+		state->rocksdb.n_ticker_series = before.n_ticker_series;
+		state->rocksdb.cache_hits = before.cache_hits;
+		state->rocksdb.cache_misses = before.cache_misses;
+		state->rocksdb.metadata_hit_bp = before.metadata_hit_bp;
 		if (status < 0)
 			return status;
 		count_tickers(&page, state);
+		context_put(&page.context, state);
 		(void)gauges_put(&page.gauges, &state->gauges, whats[i], notes);
 	}
 	return 0;

@@ -307,25 +307,26 @@ static bool find_store(struct str name, struct metric_use *use)
 	return false;
 }
 
+bool metric_is_ticker_of(struct str name, struct str ticker)
+{
+	if (!str_take(&name, str_of(store_prefixes[0])) || !str_ends(name, ticker))
+		return false;
+	name.len -= ticker.len;
+	return str_eq(name, STR("rocksdb_")) || str_ends(name, STR("_rocksdb_"));
+}
+
 bool metric_is_ticker(struct str name)
 {
-	if (!str_take(&name, str_of(store_prefixes[0])))
-		return false;
-	for (size_t i = 0; i < sizeof ticker_names / sizeof *ticker_names; i++) {
-		struct str head = name, ticker = str_of(ticker_names[i]);
-		if (!str_ends(name, ticker))
-			continue;
-		head.len -= ticker.len;
-		if (str_eq(head, STR("rocksdb_")) || str_ends(head, STR("_rocksdb_")))
+	for (size_t i = 0; i < sizeof ticker_names / sizeof *ticker_names; i++)
+		if (metric_is_ticker_of(name, str_of(ticker_names[i])))
 			return true;
-	}
 	return false;
 }
 
 static bool may_be_used(struct str name)
 {
 	return str_starts(name, STR("flink_")) || str_starts(name, STR("jvm_")) || str_starts(name, STR("java_")) ||
-	       str_starts(name, STR("kafka_stream"));
+	       str_starts(name, STR("kafka_stream")) || str_starts(name, STR("kafka_consumer_"));
 }
 
 void metric_use(const struct prom_sample *sample, struct metric_use *ret_use)
@@ -344,6 +345,8 @@ void metric_use(const struct prom_sample *sample, struct metric_use *ret_use)
 			use.kind = ours ? METRIC_STORE : METRIC_UNUSED;
 		} else if (metric_is_ticker(sample->name)) {
 			use.kind = METRIC_TICKER;
+		} else if (context_find(sample->name) && !context_is_part(sample)) {
+			use.kind = METRIC_CONTEXT;
 		}
 	}
 	*ret_use = use;
@@ -352,7 +355,8 @@ void metric_use(const struct prom_sample *sample, struct metric_use *ret_use)
 bool metric_name_is_used(struct str name)
 {
 	struct metric_use use;
-	return may_be_used(name) && (find_rule(name, NULL) || find_store(name, &use) || metric_is_ticker(name));
+	return may_be_used(name) &&
+	       (find_rule(name, NULL) || find_store(name, &use) || metric_is_ticker(name) || context_find(name));
 }
 
 bool metric_label_is_kept(struct str name)

@@ -7,12 +7,13 @@
 #define ENGINE_METRICTABLE_H
 
 #include "data/prom.h"
+#include "engine/context.h"
 #include "engine/gauges.h"
 #include "engine/stores.h"
 
 /* What a sample is to us. */
 struct metric_use {
-	enum { METRIC_UNUSED = 0, METRIC_GAUGE, METRIC_STORE, METRIC_TICKER } kind;
+	enum { METRIC_UNUSED = 0, METRIC_GAUGE, METRIC_STORE, METRIC_TICKER, METRIC_CONTEXT } kind;
 	enum gauge_family family;
 	enum gauge_field field;
 	bool sum;
@@ -27,6 +28,9 @@ void metric_use(const struct prom_sample *sample, struct metric_use *ret_use);
 
 /* "rocksdb_<ticker>" of Flink's RocksDB: what only a Statistics object counts, one for each database. */
 bool metric_is_ticker(struct str name);
+
+/* A ticker of this name, in lower case: "block_cache_hit". */
+bool metric_is_ticker_of(struct str name, struct str ticker);
 
 /* Does any table use this name, whatever its labels? */
 bool metric_name_is_used(struct str name);

@@ -78,7 +78,7 @@ static int take_line(struct metrics_reducer *reducer, struct str line, struct er
 	switch (prom_line(line, &sample, NULL)) {
 	case PROM_SAMPLE:
 		reducer->n_samples++;
-		if (metric_name_is_used(sample.name)) {
+		if (metric_name_is_used(sample.name) && !(context_find(sample.name) && context_is_part(&sample))) {
 			reducer->n_kept++;
 			keep_sample(reducer->out, &sample);
 		}
