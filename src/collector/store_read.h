@@ -67,6 +67,7 @@ struct store_filter {
 	int64_t agent;           /* 0: all */
 	bool agent_is_collector; /* those of the collector about itself alone */
 	const char *rule;        /* NULL: all */
+	const char *id;          /* of a finding or post-mortem, with its agent; NULL: all */
 	enum severity least;
 	bool open_only;
 	struct wall from, to; /* opened before `to`, not cleared before `from`; 0: unbounded */
