@@ -20,9 +20,9 @@ static const struct js *as_js(const json_t *value)
 }
 
 /* Depth and the number of values, found by brackets and commas outside strings, before anything is built. */
-static int check_shape(struct str text, struct err *err)
+static int check_shape(struct str text, const struct js_caps *caps, struct err *err)
 {
-	size_t depth = 0, n_values = 1;
+	unsigned depth = 0, n_values = 1;
 	bool in_string = false;
 	for (size_t i = 0; i < text.len; i++) {
 		char c = text.ptr[i];
@@ -40,9 +40,8 @@ static int check_shape(struct str text, struct err *err)
 		case '{':
 		case '[':
 			n_values++;
-			if (++depth > LIMIT_JSON_DEPTH)
-				return err_set(err, ERR_LIMIT, "JSON is nested deeper than %d levels",
-					       LIMIT_JSON_DEPTH);
+			if (++depth > caps->depth)
+				return err_set(err, ERR_LIMIT, "JSON is nested deeper than %u levels", caps->depth);
 			break;
 		case '}':
 		case ']':
@@ -54,8 +53,8 @@ static int check_shape(struct str text, struct err *err)
 		default:
 			break;
 		}
-		if (n_values > JS_VALUES_MAX)
-			return err_set(err, ERR_LIMIT, "JSON holds more than %d values", JS_VALUES_MAX);
+		if (n_values > caps->n_values)
+			return err_set(err, ERR_LIMIT, "JSON holds more than %u values", caps->n_values);
 	}
 	return 0;
 }
@@ -73,11 +72,16 @@ static void *remembering_malloc(size_t size)
 	return memory;
 }
 
-int js_parse(struct str text, size_t cap, struct js **ret_root, struct err *err)
+int js_parse_within(struct str text, const struct js_caps *caps, struct js **ret_root, struct err *err)
 {
-	if (text.len > cap)
-		return err_set(err, ERR_LIMIT, "JSON of %zu bytes: at most %zu are read", text.len, cap);
-	int status = check_shape(text, err);
+	if (text.len > caps->bytes)
+		return err_set(err, ERR_LIMIT, "JSON of %zu bytes: at most %zu are read", text.len, caps->bytes);
+	struct js_caps both = *caps;
+	if (both.depth > LIMIT_JSON_DEPTH)
+		both.depth = LIMIT_JSON_DEPTH;
+	if (both.n_values > JS_VALUES_MAX)
+		both.n_values = JS_VALUES_MAX;
+	int status = check_shape(text, &both, err);
 	if (status < 0)
 		return status;
 	struct str head = str_trim(text);
@@ -99,6 +103,12 @@ int js_parse(struct str text, size_t cap, struct js **ret_root, struct err *err)
 	}
 	*ret_root = (struct js *)(void *)root;
 	return 0;
+}
+
+int js_parse(struct str text, size_t cap, struct js **ret_root, struct err *err)
+{
+	struct js_caps caps = { cap, LIMIT_JSON_DEPTH, JS_VALUES_MAX };
+	return js_parse_within(text, &caps, ret_root, err);
 }
 
 void js_free(struct js *root)

@@ -23,6 +23,14 @@ enum js_kind { JS_ABSENT = 0, JS_NULL, JS_BOOL, JS_NUMBER, JS_STRING, JS_ARRAY, 
 
 /* `cap`: most bytes of text (LIMIT error beyond). `*ret_root` is owned: js_free(). */
 int js_parse(struct str text, size_t cap, struct js **ret_root, struct err *err) __attribute__((warn_unused_result));
+
+/* The same within bounds of the caller's own; those of depth and values count where they are lower than ours. */
+struct js_caps {
+	size_t bytes;
+	unsigned depth, n_values;
+};
+int js_parse_within(struct str text, const struct js_caps *caps, struct js **ret_root, struct err *err)
+	__attribute__((warn_unused_result));
 void js_free(struct js *root);
 static inline void js_freep(struct js **root)
 {
