@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The post-mortem of an agent that could not write one: a pod's memory cgroup with oom.group, an eviction or a lost node
+ * takes agent and JVM together. When a stream ends without bye while its last sample was near the limit, and neither a
+ * post-mortem nor the same live process comes within INFER_AFTER_MS, the collector writes what it holds, marked inferred.
+ */
+#include "collector/session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/esc.h"
+#include "collector/store_read.h"
+#include "data/js.h"
+#include "ledger/death.h"
+
+enum { TIMELINE_MS = 900000, TIMELINE_STEP_MS = 15000, TIMELINE_MAX = 64, BODY_MAX = 40 * 1024, TRIES_MAX = 30 };
+
+/* --- what the session saw ------------------------------------------------------------------------- */
+
+static bool rose(struct count before, struct count after)
+{
+	return before.known && after.known && after.n > before.n;
+}
+
+static bool same_process(const struct wire_sample *a, const struct wire_sample *b)
+{
+	return a->pid == b->pid && a->start_ticks == b->start_ticks;
+}
+
+/* An epoch's samples may be those of a spool, hours old; that the process lives says only one of the live epoch. */
+static void drop_watches(struct ingest *ingest, int64_t agent, const struct wire_sample *alive, int dead_pid)
+{
+	struct watch **at = &ingest->watches;
+	while (*at) {
+		struct watch *watch = *at;
+		bool over = watch->agent == agent &&
+			    (alive ? same_process(&watch->last, alive) && alive->head.wall.ms > watch->last.head.wall.ms
+				   : watch->last.pid == dead_pid);
+		if (!over) {
+			at = &watch->next;
+			continue;
+		}
+		*at = watch->next;
+		ingest->n_watches--;
+		free(watch);
+	}
+}
+
+void inferred_sample(struct session *session, const struct wire_sample *sample)
+{
+	struct ingest *ingest = session->ingest;
+	struct wire_sample *last = &session->last;
+	if (sample->pid <= 0)
+		return; /* its target is gone; what the last one with a target showed is what counts */
+	if (ingest->watches)
+		drop_watches(ingest, session->agent, sample, 0);
+	if (session->has_last) {
+		bool oom = rose(last->events.oom, sample->events.oom),
+		     kill = rose(last->events.oom_kill, sample->events.oom_kill);
+		if (oom || kill)
+			session->oom_at = ingest->now;
+		session->oom_rose = session->oom_rose || oom;
+		session->oom_kill_rose = session->oom_kill_rose || kill;
+	}
+	bool keep =
+		session->has_last && !sample->has_composition && last->has_composition && same_process(last, sample);
+	struct wire_sample merged = *sample;
+	if (keep) {
+		memcpy(merged.owners, last->owners, sizeof merged.owners);
+		merged.residual_bytes = last->residual_bytes;
+		merged.has_composition = true;
+	}
+	*last = merged;
+	session->has_last = true;
+}
+
+void inferred_postmortem(struct session *session, const struct wire_postmortem *part)
+{
+	if (session->ingest->watches)
+		drop_watches(session->ingest, session->agent, NULL, part->pid);
+	if (part->part != 0 || !session->has_last || session->last.pid != part->pid)
+		return;
+	session->has_last = false;
+	session->oom_rose = session->oom_kill_rose = false;
+}
+
+static bool was_near(const struct session *session)
+{
+	const struct wire_sample *last = &session->last;
+	if (!session->has_last)
+		return false;
+	bool recent = mono_ms_until(session->oom_at, session->ingest->now) < OOM_RECENT_MS;
+	if (last->urgent || (session->oom_kill_rose && recent))
+		return true;
+	return last->freeboard_bytes.known && last->limit.kind == LIMIT_SET &&
+	       last->freeboard_bytes.bytes < (int64_t)(last->limit.bytes / 100 * NEAR_LIMIT_PCT);
+}
+
+void inferred_ended(struct session *session)
+{
+	struct ingest *ingest = session->ingest;
+	if (ingest->stopping || session->said_bye || session->replaced || !was_near(session))
+		return;
+	struct watch *watch = ingest->n_watches < INFER_MAX ? malloc(sizeof *watch) : NULL;
+	if (!watch) {
+		logger_say(ingest->options.log, SAY_WARNING, "end-not-watched",
+			   "%s ended near its limit, as too many did: should it send no post-mortem, there is none",
+			   session->id);
+		return;
+	}
+	*watch = (struct watch){
+		.next = ingest->watches,
+		.agent = session->agent,
+		.epoch = session->last.head.epoch,
+		.last = session->last,
+		.oom_rose = session->oom_rose,
+		.oom_kill_rose = session->oom_kill_rose,
+		.ended = ingest->wall,
+		.due = mono_add_ms(ingest->now, INFER_AFTER_MS),
+	};
+	memcpy(watch->id, session->id, sizeof watch->id);
+	ingest->watches = watch;
+	ingest->n_watches++;
+}
+
+/* --- the post-mortem ------------------------------------------------------------------------------ */
+
+struct timeline {
+	struct js_out *js;
+	size_t n;
+};
+
+static void put_qty(struct js_out *js, const char *key, struct qty qty)
+{
+	if (!qty_known(qty))
+		return;
+	js_out_key(js, key);
+	js_out_u64(js, qty.bytes);
+}
+
+static bool put_point(void *context, const struct store_point *point)
+{
+	struct timeline *timeline = context;
+	struct js_out *js = timeline->js;
+	js_out_object(js);
+	js_out_key(js, "wall_ms");
+	js_out_i64(js, point->wall.ms);
+	put_qty(js, "charge_bytes", point->charge_bytes);
+	put_qty(js, "floor_bytes", point->floor_bytes);
+	if (point->freeboard_bytes.known) {
+		js_out_key(js, "freeboard_bytes");
+		js_out_i64(js, point->freeboard_bytes.bytes);
+	}
+	js_out_object_end(js);
+	return ++timeline->n < TIMELINE_MAX;
+}
+
+static void put_owners(struct js_out *js, const struct wire_sample *last)
+{
+	if (!last->has_composition)
+		return;
+	js_out_key(js, "owners");
+	js_out_object(js);
+	for (int i = 0; i < OWNER_COUNT; i++)
+		put_qty(js, owner_table[i].name, last->owners[i]);
+	js_out_object_end(js);
+}
+
+static int put_body(struct ingest *ingest, const struct watch *watch, const struct death_verdict *verdict,
+		    struct buf *body, struct err *err)
+{
+	const struct wire_sample *last = &watch->last;
+	struct js_out js;
+	struct timeline timeline = { .js = &js };
+	js_out_start(&js, body, 0);
+	js_out_object(&js);
+	js_out_key(&js, "inferred");
+	js_out_bool(&js, true);
+	js_out_key(&js, "cause");
+	js_out_text(&js, death_cause_names[verdict->cause]);
+	js_out_key(&js, "confidence_pct");
+	js_out_u64(&js, verdict->confidence_pct);
+	js_out_key(&js, "why");
+	js_out_text(&js, "the agent's stream ended near the limit, without bye, and nothing came of it afterwards");
+	js_out_key(&js, "stream_ended_ms");
+	js_out_i64(&js, watch->ended.ms);
+	js_out_key(&js, "last_sample_ms");
+	js_out_i64(&js, last->head.wall.ms);
+	if (last->limit.kind == LIMIT_SET)
+		put_qty(&js, "limit_bytes", qty_measured(last->limit.bytes));
+	put_qty(&js, "charge_bytes", last->charge_bytes);
+	put_qty(&js, "floor_bytes", last->floor_bytes);
+	put_qty(&js, "survivable_limit_bytes", verdict->survivable_limit);
+	put_owners(&js, last);
+	js_out_key(&js, "timeline");
+	js_out_array(&js);
+	/* Without them it is still one. */
+	if (store_each_point(ingest->store, watch->agent, (struct wall){ watch->ended.ms - TIMELINE_MS },
+			     (struct wall){ watch->ended.ms + 1 }, TIMELINE_STEP_MS, put_point, &timeline, NULL) < 0)
+		timeline.n = 0;
+	js_out_array_end(&js);
+	js_out_object_end(&js);
+	return js_out_end(&js, err);
+}
+
+static void fill(const struct watch *watch, const struct death_verdict *verdict, struct wire_postmortem *whole)
+{
+	const struct wire_sample *last = &watch->last;
+	char epoch[WIRE_EPOCH_TEXT_CAP];
+	memset(whole, 0, sizeof *whole);
+	whole->head = last->head;
+	/* One for one process of one start: a collector that infers again after a restart says the same. */
+	(void)snprintf(whole->id, sizeof whole->id, "inferred-%.16s-%d-%" PRIu64,
+		       wire_epoch_format(epoch, watch->epoch), last->pid, last->start_ticks);
+	whole->parts = 1;
+	whole->cause = verdict->cause;
+	whole->owner = last->forecast.owner >= 0 && last->forecast.owner < OWNER_COUNT ? last->forecast.owner : -1;
+	whole->pid = last->pid;
+	whole->died = last->head.wall;
+	if (last->limit.kind == LIMIT_SET && qty_known(last->charge_bytes) && last->limit.bytes)
+		(void)snprintf(whole->title, sizeof whole->title,
+			       "inferred: the stream ended at %u %% of its limit, and nothing came of it afterwards",
+			       (unsigned)((double)last->charge_bytes.bytes / (double)last->limit.bytes * 100));
+	else
+		(void)snprintf(whole->title, sizeof whole->title,
+			       "inferred: the stream ended near its limit, and nothing came of it afterwards");
+}
+
+static void judge(const struct watch *watch, struct death_verdict *verdict)
+{
+	const struct wire_sample *last = &watch->last;
+	struct death_evidence evidence = {
+		.after_read = true,
+		.limit = last->limit,
+		.charge_bytes = last->charge_bytes,
+		.floor_bytes = last->floor_bytes,
+	};
+	/* What rose while it was still seen is told as it is; what the end itself raised nobody has seen. */
+	evidence.before.oom = evidence.before.oom_kill = count_of(0);
+	evidence.after.oom = count_of(watch->oom_rose);
+	evidence.after.oom_kill = count_of(watch->oom_kill_rose);
+	memset(verdict, 0, sizeof *verdict);
+	if (watch->oom_kill_rose)
+		death_judge(&evidence, 0, verdict);
+}
+
+static int write_one(struct ingest *ingest, const struct watch *watch, struct err *err)
+{
+	auto_buf struct buf body = { .cap = BODY_MAX }, text = { .cap = WIRE_FRAME_MAX };
+	struct death_verdict verdict;
+	struct wire_message *message = &ingest->answer;
+	judge(watch, &verdict);
+	ingest_flush(ingest);
+	int rc = put_body(ingest, watch, &verdict, &body, err);
+	if (rc < 0)
+		return rc;
+	message->type = WIRE_POSTMORTEM;
+	fill(watch, &verdict, &message->postmortem);
+	message->postmortem.body = buf_str(&body);
+	rc = wire_encode(message, &text, err);
+	if (rc == 0)
+		rc = ingest_begin(ingest, err);
+	if (rc < 0)
+		return rc;
+	message->postmortem.body = (struct str){ "", 0 };
+	rc = store_own_postmortem(ingest->store, watch->agent, &message->postmortem, buf_str(&text), ingest->wall, err);
+	if (rc < 0) {
+		ingest_fail(ingest, err);
+		return rc;
+	}
+	(void)ingest_feed(ingest, watch->agent, WIRE_POSTMORTEM);
+	ingest_flush(ingest);
+	return ingest->unhealthy ? err_set(err, ERR_IO, "the batch failed") : 0;
+}
+
+/* True: it is written, or given up. */
+static bool conclude(struct ingest *ingest, struct watch *watch)
+{
+	struct err err;
+	char shown[200];
+	if (write_one(ingest, watch, &err) == 0) {
+		ingest->counts.inferred_postmortems_total++;
+		logger_say(ingest->options.log, SAY_WARNING, "postmortem-inferred",
+			   "%s ended near its limit and said nothing more: its post-mortem is inferred", watch->id);
+		return true;
+	}
+	if (++watch->n_tries < TRIES_MAX)
+		return false;
+	logger_say(ingest->options.log, SAY_ERROR, "postmortem-not-kept", "%s: %s", watch->id,
+		   esc_copy(shown, sizeof shown, str_of(err.message)));
+	return true;
+}
+
+void inferred_step(struct ingest *ingest)
+{
+	struct watch **at = &ingest->watches;
+	while (*at) {
+		struct watch *watch = *at;
+		if (mono_ms_until(ingest->now, watch->due)) {
+			at = &watch->next;
+			continue;
+		}
+		/* Out of the list first: a batch that fails closes sessions, and what they leave is put at its head. */
+		*at = watch->next;
+		if (conclude(ingest, watch)) {
+			ingest->n_watches--;
+			free(watch);
+		} else {
+			watch->due = mono_add_ms(ingest->now, INFER_RETRY_MS);
+			watch->next = ingest->watches;
+			ingest->watches = watch;
+		}
+		at = &ingest->watches;
+	}
+}
+
+void inferred_done(struct ingest *ingest)
+{
+	while (ingest->watches) {
+		struct watch *watch = ingest->watches;
+		ingest->watches = watch->next;
+		free(watch);
+	}
+	ingest->n_watches = 0;
+}

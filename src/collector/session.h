@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What ingest.c, session.c and inferred.c share. Internal to them and to their tests: nobody else looks inside.
+ *
+ * A session's life: NEW (hello must come), OPEN, CLOSING (an error was said, it was replaced, or it said bye; frames that
+ * still come are dropped). `epochs[].stored.acked` is what was taken into the open batch, `committed` what may be acked.
+ */
+#ifndef COLLECTOR_SESSION_H
+#define COLLECTOR_SESSION_H
+
+#include "collector/ingest.h"
+#include "config/policyconf.h"
+#include "wire/wire.h"
+
+enum {
+	INGEST_SLOW_MS = 1000,
+	INGEST_PAUSED_MS = 50, /* while somebody is not read */
+	INGEST_BUCKETS = 4096, /* chains of two or three at 10,000 agents */
+	CLOCK_OFFSET_MS = 30000,
+	/* A session may send this much of its rate at once, and be held back so long before it is closed. */
+	RATE_BURST_S = 4,
+	RATE_PATIENCE_MS = 300000,
+	RATE_DEBT_S = 20, /* a peer that goes on while nobody reads: its frames come from somewhere */
+	RATE_FRAME_BYTES = 4096,
+	NEAR_LIMIT_PCT = 5,
+	OOM_RECENT_MS = 120000,
+	INFER_AFTER_MS = 90000,
+	INFER_RETRY_MS = 10000,
+	INFER_MAX = 4096, /* streams that ended near their limit within INFER_AFTER_MS */
+};
+
+struct session_epoch {
+	struct store_epoch stored;
+	uint64_t committed;
+	bool ack_due;
+};
+
+enum session_state { SESSION_NEW = 0, SESSION_OPEN, SESSION_CLOSING };
+
+struct session {
+	struct ingest *ingest;
+	struct session *next, *prev;             /* all */
+	struct session *id_next, *epoch_next;    /* the same bucket of by_id, of by_epoch */
+	struct session *batch_next, *batch_prev; /* those with something in the open batch */
+	bool in_batch, listed;
+	struct server_ws *ws; /* NULL until it is open, and in tests without sockets */
+	char id[WIRE_NAME_CAP], peer[64];
+	enum session_state state;
+	int64_t agent; /* 0 before hello */
+	struct session_epoch epochs[WIRE_EPOCHS_MAX];
+	size_t n_epochs;
+	struct wire_hello *hello; /* from its coming to the welcome */
+	bool welcome_due, fleet_told, replaced, said_bye, clock_is_off;
+	int64_t offset_ms;
+	unsigned n_waiting; /* messages in the open batch */
+	/* How it is being closed. */
+	bool error_due;
+	enum wire_error_code error;
+	char error_text[WIRE_TEXT_CAP];
+	unsigned close_code; /* 0: it is not */
+	/* Token bucket: frames and bytes that it may still send. */
+	double frames_left, bytes_left;
+	struct mono refilled, held_since;
+	bool held, paused;
+	/* The last sample with a target, the composition of an earlier one kept; for what may have to be inferred. */
+	bool has_last;
+	struct wire_sample last;
+	bool oom_rose, oom_kill_rose;
+	struct mono oom_at;
+};
+
+/* A stream that ended near its limit and said nothing more. */
+struct watch {
+	struct watch *next;
+	int64_t agent;
+	char id[WIRE_NAME_CAP];
+	struct wire_epoch epoch;
+	struct wire_sample last;
+	bool oom_rose, oom_kill_rose;
+	struct wall ended;
+	struct mono due;
+	unsigned n_tries;
+};
+
+/* What the fleet is told once the batch is committed. */
+struct fed {
+	int64_t agent;
+	struct wall received;
+	enum wire_type type; /* SAMPLE, FINDING, POSTMORTEM */
+	union {
+		struct wire_sample sample;
+		struct wire_finding finding;
+	};
+};
+
+struct ingest {
+	struct loop *loop;
+	struct ingest_options options;
+	struct store *store;
+	struct fleet *fleet;
+	struct loop_timer *commit_timer, *slow_timer;
+	struct mono now;
+	struct wall wall;
+	struct session *sessions, *by_id[INGEST_BUCKETS], *by_epoch[INGEST_BUCKETS];
+	uint64_t n_anonymous;
+	bool stopping, unhealthy;
+	bool batch_open;
+	struct mono batch_opened;
+	struct session *batch;
+	struct fed *fed; /* commit_messages rows */
+	unsigned n_fed;
+	struct watch *watches;
+	unsigned n_watches, n_paused;
+	struct ingest_counts counts;
+	struct wire_message message, answer;
+};
+
+/* --- ingest.c -------------------------------------------------------------------------------- */
+
+/* The open batch, begun where there is none. A failure has failed the whole batch already. */
+int ingest_begin(struct ingest *ingest, struct err *err) __attribute__((warn_unused_result));
+void ingest_join(struct session *session);
+/* Of the open batch; NULL: nothing more will fit, which ingest_full() prevents. */
+struct fed *ingest_feed(struct ingest *ingest, int64_t agent, enum wire_type type);
+bool ingest_full(const struct ingest *ingest);
+/* Nothing of the batch is stored: its sessions are closed with WIRE_CLOSE_STORE. */
+void ingest_fail(struct ingest *ingest, const struct err *err);
+/* The session of this id that is not being closed, or NULL. */
+struct session *ingest_find(struct ingest *ingest, const char *id);
+/* The same, by the epoch that is its present start. */
+struct session *ingest_find_live(struct ingest *ingest, struct wire_epoch epoch);
+void ingest_list(struct session *session);
+
+/* --- session.c ------------------------------------------------------------------------------- */
+
+/* After its batch was committed. */
+void session_committed(struct session *session);
+/* Says the error and closes; the last thing to do with a session. */
+void session_fail(struct session *session, enum wire_error_code code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* --- session_hello.c ---------------------------------------------------------------------------- */
+
+void hello_take(struct session *session, const struct wire_hello *hello);
+
+/* --- rate.c ------------------------------------------------------------------------------------ */
+
+void rate_start(struct session *session);
+/* False: it went on for too long; the session is to be closed. */
+bool rate_take(struct session *session, size_t bytes);
+void rate_resume(struct session *session);
+
+/* --- inferred.c ------------------------------------------------------------------------------ */
+
+void inferred_sample(struct session *session, const struct wire_sample *sample);
+void inferred_postmortem(struct session *session, const struct wire_postmortem *part);
+/* The stream has ended, not by us. */
+void inferred_ended(struct session *session);
+void inferred_step(struct ingest *ingest);
+void inferred_done(struct ingest *ingest);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a session begins: who it is, what of its epochs is stored, who it replaces, whether its clock is ours. */
+#include "collector/session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/esc.h"
+
+/* With no authentication the payload names itself; it proves nothing, and whoever configured that knows. */
+static void settle_id(struct session *session, const struct wire_subject *subject)
+{
+	if (session->id[0])
+		return;
+	char raw[2 * WIRE_NAME_CAP];
+	if (subject->namespace_[0] && subject->pod[0])
+		(void)snprintf(raw, sizeof raw, "%s/%s", subject->namespace_, subject->pod);
+	else
+		(void)snprintf(raw, sizeof raw, "anonymous-%s:%" PRIu64, session->peer, ++session->ingest->n_anonymous);
+	(void)esc_copy(session->id, sizeof session->id, str_of(raw));
+}
+
+/* An epoch is one start of one agent: who names that of another, which is connected, replays what it has seen. */
+static bool is_anothers(const struct session *session, const struct wire_hello *hello)
+{
+	for (size_t i = 0; i < hello->n_epochs; i++) {
+		const struct session *live = ingest_find_live(session->ingest, hello->epochs[i].epoch);
+		if (live && strcmp(live->id, session->id) != 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_named_twice(const struct wire_hello *hello)
+{
+	for (size_t i = 0; i < hello->n_epochs; i++)
+		for (size_t j = 0; j < i; j++)
+			if (wire_epoch_same(hello->epochs[i].epoch, hello->epochs[j].epoch))
+				return true;
+	return false;
+}
+
+static int put_hello(struct session *session, const struct wire_hello *hello, struct err *err)
+{
+	struct ingest *ingest = session->ingest;
+	int64_t agent;
+	int rc = store_agent(ingest->store, session->id, hello, ingest->wall, &agent, err);
+	if (rc == 0)
+		rc = store_epochs_lost(ingest->store, agent, hello->epochs, hello->n_epochs, ingest->wall, err);
+	for (size_t i = 0; rc == 0 && i < hello->n_epochs; i++)
+		rc = store_epoch(ingest->store, agent, hello->epochs[i].epoch, ingest->wall, &session->epochs[i].stored,
+				 err);
+	if (rc < 0)
+		return rc;
+	session->agent = agent;
+	session->n_epochs = hello->n_epochs;
+	for (size_t i = 0; i < session->n_epochs; i++)
+		session->epochs[i].committed = session->epochs[i].stored.acked;
+	return 0;
+}
+
+static void replace_older(struct session *session)
+{
+	struct session *older = ingest_find(session->ingest, session->id);
+	if (!older)
+		return;
+	session->ingest->counts.replaced_total++;
+	older->replaced = true;
+	session_fail(older, WIRE_ERR_REPLACED, "another session of %s is newer", session->id);
+}
+
+static void judge_clock(struct session *session, const struct wire_hello *hello)
+{
+	struct ingest *ingest = session->ingest;
+	session->offset_ms = ingest->wall.ms - hello->wall.ms; /* both are years 1970 to 9999: the decoder's range */
+	session->clock_is_off = session->offset_ms > CLOCK_OFFSET_MS || session->offset_ms < -CLOCK_OFFSET_MS;
+	if (!session->clock_is_off)
+		return;
+	ingest->counts.clock_offset_sessions++;
+	logger_say(ingest->options.log, SAY_WARNING, "clock-offset",
+		   "the clock of %s is %" PRId64 " s %s ours; its times are shown corrected", session->id,
+		   (session->offset_ms < 0 ? -session->offset_ms : session->offset_ms) / 1000,
+		   session->offset_ms < 0 ? "ahead of" : "behind");
+}
+
+void hello_take(struct session *session, const struct wire_hello *hello)
+{
+	struct ingest *ingest = session->ingest;
+	struct err err;
+	if (session->state != SESSION_NEW) {
+		session_fail(session, WIRE_ERR_STATE, "a second hello");
+		return;
+	}
+	settle_id(session, &hello->subject);
+	if (!hello->n_epochs || is_named_twice(hello)) {
+		session_fail(session, WIRE_ERR_MALFORMED, "hello: epochs: %s",
+			     hello->n_epochs ? "one is named twice" : "none is named");
+		return;
+	}
+	if (is_anothers(session, hello)) {
+		session_fail(session, WIRE_ERR_SEQUENCE, "hello: epochs: one is another agent's, which is connected");
+		return;
+	}
+	session->hello = malloc(sizeof *session->hello);
+	if (!session->hello) {
+		session_fail(session, WIRE_ERR_STORE, "no memory");
+		return;
+	}
+	*session->hello = *hello;
+	if (ingest->options.cluster)
+		str_copy(session->hello->subject.cluster, sizeof session->hello->subject.cluster,
+			 str_of(ingest->options.cluster));
+	if (ingest_begin(ingest, &err) < 0) {
+		session_fail(session, WIRE_ERR_STORE, "nothing can be stored at the moment: %s", err.message);
+		return;
+	}
+	ingest_join(session);
+	if (put_hello(session, session->hello, &err) < 0) {
+		ingest_fail(ingest, &err);
+		return;
+	}
+	replace_older(session);
+	ingest_list(session);
+	judge_clock(session, hello);
+	session->state = SESSION_OPEN;
+	logger_say(ingest->options.log, SAY_DEBUG, "agent-came", "%s from %s", session->id, session->peer);
+}
