@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/api.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/esc.h"
+#include "collector/api_parts.h"
+#include "collector/metrics_page.h"
+#include "rules/pages.h"
+
+enum { CAP = 16 << 20 };
+
+/* --- replies ----------------------------------------------------------------------------------------------------- */
+
+void api_error(struct server_reply *reply, unsigned status, const char *code, const char *format, ...)
+{
+	char message[512];
+	struct js_out out;
+	va_list args;
+	va_start(args, format);
+	(void)vsnprintf(message, sizeof message, format, args);
+	va_end(args);
+	buf_clear(&reply->body);
+	reply->body.state = BUF_OK;
+	reply->status = status;
+	reply->content_type = "application/json";
+	js_out_start(&out, &reply->body, 0);
+	js_out_object(&out);
+	js_out_key(&out, "error");
+	js_out_object(&out);
+	api_put_u64(&out, "status", status);
+	js_out_key(&out, "code");
+	js_out_text(&out, code);
+	js_out_key(&out, "message");
+	js_out_text(&out, message);
+	js_out_object_end(&out);
+	js_out_object_end(&out);
+	if (js_out_end(&out, NULL) < 0)
+		buf_clear(&reply->body);
+}
+
+void api_failed(struct server_reply *reply, const struct err *err)
+{
+	if (err->kind == ERR_LIMIT) {
+		api_error(reply, 400, "too-large", "%s: ask for less with limit, from, to or step", err->message);
+		return;
+	}
+	reply->retry_after_s = 5;
+	api_error(reply, 503, "unavailable", "%s", err->message);
+}
+
+void api_not_found(struct api_call *call)
+{
+	char path[160];
+	api_error(call->reply, 404, "not-found", "nothing at %s", esc_copy(path, sizeof path, call->request->path));
+}
+
+bool api_row(struct str text, int64_t *ret_row)
+{
+	uint64_t row;
+	if (!str_is_u64(text, &row) || row == 0 || row > INT64_MAX || text.ptr[0] == '0')
+		return false;
+	*ret_row = (int64_t)row;
+	return true;
+}
+
+bool api_sees(const struct api_call *call, const struct subject_view *subject)
+{
+	return auth_sees(&call->viewer, subject->namespace_) && subject_matches(&call->query.filter, subject);
+}
+
+bool api_sees_all(const struct api_call *call)
+{
+	return call->viewer.n_namespaces == 0;
+}
+
+void api_list_start(struct api_call *call)
+{
+	js_out_object(&call->out);
+	js_out_key(&call->out, "items");
+	js_out_array(&call->out);
+}
+
+void api_list_end(struct api_call *call, const char *next)
+{
+	js_out_array_end(&call->out);
+	js_out_key(&call->out, "next");
+	js_out_text(&call->out, next);
+	js_out_object_end(&call->out);
+	api_end(call);
+}
+
+void api_end(struct api_call *call)
+{
+	struct err err;
+	if (js_out_end(&call->out, &err) < 0)
+		api_failed(call->reply, &err);
+}
+
+bool api_unchanged(struct api_call *call, const char *etag)
+{
+	struct str given = server_header(call->request, "if-none-match");
+	(void)snprintf(call->reply->extra, sizeof call->reply->extra, "ETag: \"%s\"\r\nCache-Control: no-cache\r\n",
+		       etag);
+	if (!str_has(given, str_of(etag)) && !str_eq(str_trim(given), STR("*")))
+		return false;
+	call->reply->status = 304;
+	return true;
+}
+
+/* --- what is no API ---------------------------------------------------------------------------------------------- */
+
+static void text_reply(struct server_reply *reply, unsigned status, const char *text)
+{
+	reply->status = status;
+	reply->content_type = "text/plain; charset=utf-8";
+	(void)buf_puts(&reply->body, text);
+	(void)buf_putc(&reply->body, '\n');
+}
+
+static void healthz(struct api_call *call)
+{
+	text_reply(call->reply, 200, "ok");
+}
+
+/* No pod data and no paths: anybody may ask. */
+static void readyz(struct api_call *call)
+{
+	const struct api *api = call->api;
+	if (!api->store)
+		text_reply(call->reply, 503, "not ready: the store is not open");
+	else if (!api->ready)
+		text_reply(call->reply, 503, "not ready: the last commit to the store failed");
+	else
+		text_reply(call->reply, 200, "ready");
+}
+
+static void metrics(struct api_call *call)
+{
+	struct err err;
+	call->reply->content_type = PROM_CONTENT_TYPE;
+	if (metrics_page(call->api, &call->viewer, call->now, &call->reply->body, &err) < 0)
+		api_failed(call->reply, &err);
+}
+
+static void rule_page(struct api_call *call, struct str name)
+{
+	char rule[64];
+	str_copy(rule, sizeof rule, name);
+	const struct page *page = name.len < sizeof rule ? page_find(rule) : NULL;
+	if (!page) {
+		api_not_found(call);
+		return;
+	}
+	if (api_unchanged(call, call->api->version))
+		return;
+	/* Markdown as it stands: a browser shows text/plain and runs nothing. */
+	call->reply->content_type = "text/plain; charset=utf-8";
+	(void)buf_puts(&call->reply->body, page->text);
+}
+
+/* --- routes ------------------------------------------------------------------------------------------------------ */
+
+/* A path is `before`, or `before` "/" id `after`. */
+static const struct route {
+	struct str before, after;
+	unsigned parameters;
+	api_list_fn *list;
+	api_item_fn *item;
+} routes[] = {
+	{ STR("/workloads"), STR(""), API_SUBJECT | API_PAGE | API_SEVERITY, api_workloads, NULL },
+	{ STR("/workloads"), STR(""), 0, NULL, api_workload },
+	{ STR("/pods"), STR(""), API_SUBJECT | API_PAGE | API_SEVERITY | API_CONNECTED, api_pods, NULL },
+	{ STR("/pods"), STR("/samples"), API_RANGE | API_STEP, NULL, api_samples },
+	{ STR("/pods"), STR(""), 0, NULL, api_pod },
+	{ STR("/findings"), STR(""), API_SUBJECT | API_PAGE | API_RULE | API_SEVERITY | API_OPEN | API_RANGE,
+	  api_findings, NULL },
+	{ STR("/findings"), STR(""), 0, NULL, api_finding },
+	{ STR("/postmortems"), STR(""), API_SUBJECT | API_PAGE | API_CAUSE | API_RANGE, api_postmortems, NULL },
+	{ STR("/postmortems"), STR(""), 0, NULL, api_postmortem },
+};
+
+/* The id in `path`, if it is one of this route. */
+static bool match(const struct route *route, struct str path, struct str *ret_id)
+{
+	if (!str_take(&path, route->before))
+		return false;
+	*ret_id = (struct str){ path.ptr, 0 };
+	if (route->list)
+		return path.len == 0;
+	if (!str_take(&path, STR("/")) || !str_ends(path, route->after) || path.len == route->after.len)
+		return false;
+	*ret_id = (struct str){ path.ptr, path.len - route->after.len };
+	return str_index(*ret_id, '/') == ret_id->len;
+}
+
+static void versioned(struct api_call *call, struct str path)
+{
+	struct err err;
+	struct str id;
+	for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
+		if (!match(&routes[i], path, &id))
+			continue;
+		if (api_query_parse(call->request->query, routes[i].parameters, &call->query, &err) < 0) {
+			api_error(call->reply, 400, "bad-parameter", "%s", err.message);
+			return;
+		}
+		js_out_start(&call->out, &call->reply->body, 0);
+		(void)snprintf(call->reply->extra, sizeof call->reply->extra, "Cache-Control: no-store\r\n");
+		if (routes[i].list)
+			routes[i].list(call);
+		else
+			routes[i].item(call, id);
+		return;
+	}
+	api_not_found(call);
+}
+
+/* Health is anybody's business, and so is what a rule means; a listener of metrics has no others behind it. */
+static bool is_open(enum api_surface surface, struct str path)
+{
+	return str_eq(path, STR("/healthz")) || str_eq(path, STR("/readyz")) ||
+	       (surface == API_METRICS && str_eq(path, STR("/metrics"))) || str_starts(path, STR("/docs/rules/"));
+}
+
+static void route(struct api_call *call, enum api_surface surface)
+{
+	struct str path = call->request->path;
+	if (str_eq(path, STR("/healthz")))
+		healthz(call);
+	else if (str_eq(path, STR("/readyz")))
+		readyz(call);
+	else if (str_eq(path, STR("/metrics")))
+		metrics(call);
+	else if (surface == API_METRICS)
+		api_not_found(call);
+	else if (str_take(&path, STR("/docs/rules/")))
+		rule_page(call, path);
+	else if (str_take(&path, STR("/api/v1")))
+		versioned(call, path);
+	else
+		api_not_found(call);
+}
+
+void api_request(struct api *api, enum api_surface surface, const struct server_request *request, struct wall now,
+		 struct server_reply *reply)
+{
+	struct api_call call = { .api = api, .request = request, .reply = reply, .now = now };
+	if (!reply->body.cap)
+		reply->body.cap = CAP;
+	if (!str_eq(request->method, STR("GET")) && !str_eq(request->method, STR("HEAD"))) {
+		api_error(reply, 405, "method-not-allowed", "only GET and HEAD");
+		(void)snprintf(reply->extra, sizeof reply->extra, "Allow: GET, HEAD\r\n");
+		return;
+	}
+	if (!is_open(surface, request->path) && !auth_viewer(api->auth, request, &call.viewer, reply))
+		return;
+	route(&call, surface);
+	if (buf_failed(&reply->body)) {
+		struct err err = { .kind = ERR_NOMEM, .message = "no memory for the reply" };
+		api_failed(reply, &err);
+	}
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The API from inside: one request on its way to its reply. Internal to src/collector/api*.c. */
+#ifndef COLLECTOR_API_PARTS_H
+#define COLLECTOR_API_PARTS_H
+
+#include "collector/api.h"
+#include "collector/api_query.h"
+#include "data/js.h"
+#include "wire/wire.h"
+
+struct api_call {
+	struct api *api;
+	const struct server_request *request;
+	struct server_reply *reply;
+	struct wall now;
+	struct auth_viewer viewer;
+	struct api_query query;
+	struct js_out out; /* into reply->body */
+};
+
+/* {"error": {...}} in place of whatever the body held. `code` is a word for machines. */
+void api_error(struct server_reply *reply, unsigned status, const char *code, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+/* What the store or memory could not do: 503. */
+void api_failed(struct server_reply *reply, const struct err *err);
+void api_not_found(struct api_call *call);
+
+/* The one row number in an id or cursor; 0 is none. */
+bool api_row(struct str text, int64_t *ret_row);
+
+/* May this viewer see it, and does it match the filter? */
+bool api_sees(const struct api_call *call, const struct subject_view *subject);
+/* Whether the viewer may see what concerns no namespace: the collector itself. */
+bool api_sees_all(const struct api_call *call);
+
+/* The pod of an id that the viewer may see, or NULL and 404: whether there is one that it may not see is not told. */
+const struct fleet_pod *api_find_pod(struct api_call *call, struct str id);
+
+/* A list: {"items": [, then items, then ], "next": cursor}. */
+void api_list_start(struct api_call *call);
+void api_list_end(struct api_call *call, const char *next); /* NULL: that was all */
+void api_end(struct api_call *call);                        /* of every reply that was written with `out` */
+
+/*
+ * ETag of this text; true: the client has it (304, no body). For what changes rarely.
+ */
+bool api_unchanged(struct api_call *call, const char *etag);
+
+/* --- members (api_json.c) -------------------------------------------------------------------------------------- */
+
+void api_put_u64(struct js_out *out, const char *key, uint64_t value);
+void api_put_bool(struct js_out *out, const char *key, bool value);
+void api_put_wall(struct js_out *out, const char *key, struct wall wall); /* milliseconds since 1970; null for 0 */
+void api_put_id(struct js_out *out, const char *key, int64_t row);
+void api_put_owner(struct js_out *out, const char *key, int owner);
+void api_put_subject(struct js_out *out, const struct subject_view *subject);
+void api_put_workload_id(struct js_out *out, const char *key, const struct subject_view *subject);
+void api_put_finding_id(struct js_out *out, const char *key, int64_t agent, const char *id);
+void api_put_groups(struct js_out *out, const char *key, const struct qty groups[GROUP_COUNT]);
+void api_put_pod(struct js_out *out, const struct fleet_pod *pod, struct wall now);
+
+/* --- paths ----------------------------------------------------------------------------------------------------- */
+
+typedef void api_list_fn(struct api_call *call);
+typedef void api_item_fn(struct api_call *call, struct str id);
+api_list_fn api_workloads, api_pods, api_findings, api_postmortems;
+api_item_fn api_workload, api_pod, api_samples, api_finding, api_postmortem;
+
+#endif

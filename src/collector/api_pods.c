@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "collector/api_parts.h"
+#include "collector/fleet_sum.h"
+
+static bool pod_matches(const struct api_call *call, const struct fleet_pod *pod)
+{
+	const struct api_query *q = &call->query;
+	return api_sees(call, &pod->subject) && (!q->has_connected || q->connected == (pod->sessions > 0)) &&
+	       (q->least == SEVERITY_NONE || fleet_worst(&pod->findings) >= q->least);
+}
+
+void api_pods(struct api_call *call)
+{
+	const struct fleet_pod *const *pods;
+	size_t n = fleet_pods(call->api->fleet, &pods), shown = 0;
+	int64_t after = 0;
+	char next[24] = "";
+	if (call->query.cursor && !api_row(str_of(call->query.cursor), &after)) {
+		api_error(call->reply, 400, "bad-parameter", "cursor: none of ours");
+		return;
+	}
+	api_list_start(call);
+	for (size_t i = fleet_after(call->api->fleet, after); i < n; i++) {
+		if (!pod_matches(call, pods[i]))
+			continue;
+		if (shown == call->query.limit) {
+			(void)snprintf(next, sizeof next, "%" PRId64, after);
+			break;
+		}
+		api_put_pod(&call->out, pods[i], call->now);
+		after = pods[i]->agent;
+		shown++;
+	}
+	api_list_end(call, next[0] ? next : NULL);
+}
+
+const struct fleet_pod *api_find_pod(struct api_call *call, struct str id)
+{
+	int64_t agent;
+	const struct fleet_pod *pod = api_row(id, &agent) ? fleet_find(call->api->fleet, agent) : NULL;
+	if (pod && auth_sees(&call->viewer, pod->subject.namespace_))
+		return pod;
+	api_not_found(call);
+	return NULL;
+}
+
+void api_pod(struct api_call *call, struct str id)
+{
+	const struct fleet_pod *pod = api_find_pod(call, id);
+	if (!pod)
+		return;
+	api_put_pod(&call->out, pod, call->now);
+	api_end(call);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A series of one pod: its points, and where there are none. */
+#include "collector/api_parts.h"
+#include "wire/put.h"
+
+enum { POINTS_MAX = 5000, GAPS_MAX_SHOWN = 1000, HOLES_MAX = 1000, POINTS_WANTED = 500 };
+
+struct hole {
+	struct wall from, to;
+};
+
+struct series {
+	struct api_call *call;
+	uint64_t hole_ms; /* points further apart than that have a hole between */
+	size_t n_points, n_holes, n_gaps;
+	struct wall from, last, next; /* next: of the first point that was left out; 0: none */
+	struct hole holes[HOLES_MAX];
+};
+
+static void put_owners(struct js_out *out, const struct store_point *point)
+{
+	js_out_key(out, "owners");
+	if (!point->has_composition) {
+		js_out_null(out);
+		return;
+	}
+	js_out_object(out);
+	for (unsigned i = 0; i < OWNER_COUNT; i++)
+		if (qty_known(point->owners[i]))
+			put_qty(out, owner_table[i].name, point->owners[i]);
+	js_out_object_end(out);
+}
+
+static bool put_point(void *context, const struct store_point *point)
+{
+	struct series *series = context;
+	struct js_out *out = &series->call->out;
+	if (series->n_points == POINTS_MAX) {
+		series->next = point->received;
+		return false;
+	}
+	/* A minute of the roll-up stands for a minute. */
+	uint64_t wide = point->n_samples > 1 && series->hole_ms < 180000 ? 180000 : series->hole_ms;
+	int64_t apart = point->received.ms - series->last.ms;
+	if (series->last.ms && apart > 0 && (uint64_t)apart > wide && series->n_holes < HOLES_MAX)
+		series->holes[series->n_holes++] = (struct hole){ series->last, point->received };
+	series->last = point->received;
+	series->n_points++;
+	js_out_object(out);
+	api_put_wall(out, "received_ms", point->received);
+	api_put_wall(out, "taken_ms", point->wall);
+	api_put_u64(out, "samples", point->n_samples);
+	put_limit(out, "limit_bytes",
+		  point->limit_bytes.state ? limit_set(point->limit_bytes.bytes) : (struct limit){ 0 });
+	put_qty(out, "charge_bytes", point->charge_bytes);
+	put_qty(out, "charge_max_bytes", point->charge_max_bytes);
+	put_qty(out, "floor_bytes", point->floor_bytes);
+	put_qty(out, "floor_max_bytes", point->floor_max_bytes);
+	put_signed(out, "freeboard_bytes", point->freeboard_bytes);
+	put_signed(out, "freeboard_min_bytes", point->freeboard_min_bytes);
+	api_put_groups(out, "groups", point->groups);
+	put_owners(out, point);
+	js_out_object_end(out);
+	return true;
+}
+
+static bool put_gap(void *context, const struct store_gap_row *row)
+{
+	struct series *series = context;
+	struct js_out *out = &series->call->out;
+	char epoch[WIRE_EPOCH_TEXT_CAP];
+	if (row->received.ms < series->from.ms)
+		return true;
+	if (series->n_gaps++ == GAPS_MAX_SHOWN)
+		return false;
+	js_out_object(out);
+	put_text(out, "epoch", wire_epoch_format(epoch, row->epoch));
+	api_put_u64(out, "from_seq", row->from);
+	put_count(out, "to_seq", (struct count){ row->to, row->to != UINT64_MAX });
+	put_text(out, "reason", row->reason);
+	api_put_wall(out, "received_ms", row->received);
+	js_out_object_end(out);
+	return true;
+}
+
+static void put_holes(const struct series *series)
+{
+	struct js_out *out = &series->call->out;
+	js_out_key(out, "holes");
+	js_out_array(out);
+	for (size_t i = 0; i < series->n_holes; i++) {
+		js_out_object(out);
+		api_put_wall(out, "from_ms", series->holes[i].from);
+		api_put_wall(out, "to_ms", series->holes[i].to);
+		js_out_object_end(out);
+	}
+	js_out_array_end(out);
+	api_put_wall(out, "next_ms", series->next);
+}
+
+void api_samples(struct api_call *call, struct str id)
+{
+	enum { HOUR_MS = 3600 * 1000 };
+	const struct fleet_pod *pod = api_find_pod(call, id);
+	const struct api_query *q = &call->query;
+	struct js_out *out = &call->out;
+	struct err err;
+	if (!pod)
+		return;
+	struct wall to = q->to.ms ? q->to : (struct wall){ call->now.ms + 1 };
+	struct wall from = q->from.ms ? q->from : (struct wall){ to.ms > HOUR_MS ? to.ms - HOUR_MS : 1 };
+	if (from.ms >= to.ms) {
+		api_error(call->reply, 400, "bad-parameter", "from is not before to");
+		return;
+	}
+	uint64_t step = q->has_step ? q->step_ms : (uint64_t)(to.ms - from.ms) / POINTS_WANTED;
+	uint64_t interval = pod->latest.interval_ms ? pod->latest.interval_ms : 10000;
+	auto_free struct series *series = calloc(1, sizeof *series);
+	if (!series) {
+		(void)err_set(&err, ERR_NOMEM, "no memory for a series");
+		api_failed(call->reply, &err);
+		return;
+	}
+	series->call = call;
+	series->hole_ms = 3 * (step > interval ? step : interval);
+	series->from = from;
+	js_out_object(out);
+	api_put_id(out, "pod", pod->agent);
+	api_put_wall(out, "from_ms", from);
+	api_put_wall(out, "to_ms", to);
+	api_put_u64(out, "step_ms", step);
+	js_out_key(out, "points");
+	js_out_array(out);
+	int rc = store_each_point(call->api->store, pod->agent, from, to, step, put_point, series, &err);
+	js_out_array_end(out);
+	js_out_key(out, "gaps");
+	js_out_array(out);
+	if (rc == 0)
+		rc = store_each_gap(call->api->store, pod->agent, put_gap, series, &err);
+	js_out_array_end(out);
+	put_holes(series);
+	js_out_object_end(out);
+	if (rc < 0)
+		api_failed(call->reply, &err);
+	else
+		api_end(call);
+}
