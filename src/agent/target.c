@@ -101,12 +101,12 @@ int target_first(int *ret_pid, size_t *ret_others, struct err *err)
 		return rc;
 	if (!found.n_engines && found.n_jvms)
 		return err_set(err, ERR_GONE,
-			       "a JVM that runs Flink or Kafka Streams; there are %d others: choose one with --pid",
+			       "no JVM here runs Flink or Kafka Streams; %d others do something else: choose one with --pid",
 			       found.n_jvms);
 	if (!found.n_engines)
 		return err_set(
 			err, ERR_GONE,
-			"a JVM that runs Flink or Kafka Streams; none is visible (shareProcessNamespace? hidepid?)");
+			"no JVM is visible here yet (shareProcessNamespace? hidepid?)");
 	*ret_pid = found.first_engine;
 	*ret_others = (size_t)found.n_engines - 1;
 	return 0;

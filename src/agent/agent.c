@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/agent.h"
+
+#include <malloc.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "agent/agent_parts.h"
+#include "config/policyconf.h"
+#include "sys/clock.h"
+
+enum {
+	/* What is freed at the top goes back at once: an agent is measured by what it holds, not by how fast it mallocs. */
+	TRIM_BYTES = 64 * 1024,
+	/* Texts of a scan and tables of rules come from mmap(2) and leave no holes. */
+	MMAP_BYTES = 64 * 1024,
+};
+
+/* Settings that win over none: a policy that cannot be applied leaves the last good one. */
+static void on_policy(void *context, const struct wire_policy *policy)
+{
+	struct agent *a = context;
+	struct err err = { 0 };
+	size_t unknown = 0;
+	auto_free struct ruleconf *rules = malloc(sizeof *rules);
+	if (!rules)
+		return;
+	if (policy_apply(policy, &a->conf->rules, clock_wall(), rules, &unknown, &err) < 0) {
+		a->policies_refused_total++;
+		logger_say(a->log, SAY_WARNING, "policy-refused",
+			   "policy %llu of the collector: %s; the last one stays", (unsigned long long)policy->version,
+			   err.message);
+		return;
+	}
+	a->rules = *rules;
+	a->policy_interval_ms = policy->interval_ms;
+	a->policy_version = policy->version;
+	logger_say(a->log, SAY_INFO, "policy", "policy %llu of the collector holds%s",
+		   (unsigned long long)policy->version,
+		   unknown || policy->n_refused ? "; parts of it are unknown here or refused, and left out" : "");
+}
+
+static void on_session(void *context, uint32_t min_interval_ms)
+{
+	struct agent *a = context;
+	(void)min_interval_ms; /* the outbox thins out what is sent: what is seen stays as dense as it is */
+	a->composition_due = true;
+}
+
+static void on_stopped(void *context)
+{
+	loop_stop(((struct agent *)context)->loop);
+}
+
+static void on_signal(void *context, int number)
+{
+	struct agent *a = context;
+	if (number == SIGHUP)
+		return; /* the terminal went away, or somebody hoped for new settings: those come with a restart */
+	if (a->stopping) {
+		loop_stop(a->loop);
+		return;
+	}
+	a->stopping = true;
+	logger_say(a->log, SAY_INFO, "stopping", "asked to end: what is left is sent");
+	loop_timer_cancel(a->tick_timer);
+	slow_stop(a->slow);
+	outbox_stop(a->outbox, "stopping", a->conf->grace_ms, on_stopped, a);
+}
+
+static void on_library(void *context, const char *text)
+{
+	logger_say(((struct agent *)context)->log, SAY_DEBUG, "library", "%s", text);
+}
+
+static int make_state(struct agent *a, struct err *err)
+{
+	watch_init(&a->watch);
+	a->cpu.stat_fd = -1;
+	a->ledger = calloc(1, sizeof *a->ledger);
+	a->verdict = calloc(1, sizeof *a->verdict);
+	a->mark = calloc(1, sizeof *a->mark);
+	a->history = calloc(1, history_size());
+	a->space = calloc(1, sizeof *a->space);
+	a->view = calloc(1, sizeof *a->view);
+	if (!a->ledger || !a->verdict || !a->mark || !a->history || !a->space || !a->view)
+		return err_set(err, ERR_NOMEM, "no memory to start with");
+	history_start(a->history);
+	own_cpu_open(&a->cpu);
+	budget_start(&a->budget, a->conf->smaps_share_bp, a->conf->smaps_interval_ms, a->conf->smaps_hold_ms,
+		     a->cpu.quota_ns);
+	return 0;
+}
+
+static int make_outbox(struct agent *a, const char *version, struct err *err)
+{
+	const struct agentconf *conf = a->conf;
+	const struct outbox_options options = { .state_dir = conf->state_dir,
+						.spool_bytes = conf->spool_bytes,
+						.url = conf->collector,
+						.token_file = conf->token_file,
+						.ca_file = conf->ca_file,
+						.ca_pem = conf->ca_pem,
+						.cert_file = conf->cert_file,
+						.key_file = conf->key_file,
+						.server_name = conf->server_name,
+						.version = version,
+						.jdk = a->jdk,
+						.engine = a->engine,
+						.log = a->log };
+	static const struct outbox_events events = { on_policy, on_session };
+	return outbox_new(a->loop, &options, &a->subject, &events, a, &a->outbox, err);
+}
+
+static int make_loop(struct agent *a, const char *version, struct err *err)
+{
+	static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
+	int rc = loop_new(LOOP_POLL, on_library, a, &a->loop, err);
+	if (rc == 0)
+		rc = loop_signals(a->loop, signals, sizeof signals / sizeof signals[0], on_signal, a, err);
+	if (rc == 0)
+		rc = loop_timer_new(a->loop, agent_tick, a, &a->tick_timer, err);
+	if (rc == 0)
+		rc = loop_timer_new(a->loop, agent_listen, a, &a->listen_timer, err);
+	if (rc == 0)
+		rc = slow_new(a->loop, agent_slow_done, a, &a->slow, err);
+	return rc == 0 ? make_outbox(a, version, err) : rc;
+}
+
+static void unmake(struct agent *a)
+{
+	if (a->slow)
+		agent_close(a);
+	server_free(a->server);
+	outbox_free(a->outbox);
+	slow_free(a->slow);
+	loop_timer_free(a->listen_timer);
+	loop_timer_free(a->tick_timer);
+	loop_free(a->loop);
+	own_cpu_close(&a->cpu);
+	free(a->view);
+	free(a->space);
+	free(a->history);
+	free(a->mark);
+	free(a->verdict);
+	free(a->ledger);
+	free(a);
+}
+
+int agent_run(const struct agentconf *conf, struct logger *log, const char *version, struct err *err)
+{
+	(void)mallopt(M_ARENA_MAX, 1);
+	(void)mallopt(M_TRIM_THRESHOLD, TRIM_BYTES);
+	(void)mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
+	struct agent *a = calloc(1, sizeof *a);
+	if (!a)
+		return err_set(err, ERR_NOMEM, "no memory to start with");
+	a->conf = conf;
+	a->log = log;
+	a->subject = conf->subject;
+	a->rules = conf->rules;
+	a->began = clock_mono();
+	int rc = make_state(a, err);
+	if (rc == 0)
+		rc = make_loop(a, version, err);
+	if (rc == 0) {
+		logger_say(log, SAY_INFO, "started", "bankfull agent %s%s%s", version,
+			   conf->collector ? "" : "; no collector", conf->state_dir ? "" : "; no state directory");
+		agent_listen(a);
+		loop_timer_set(a->tick_timer, 0);
+		rc = loop_run(a->loop, err);
+		logger_say(log, SAY_INFO, "stopped", "ended");
+	}
+	unmake(a);
+	return rc;
+}
