@@ -229,35 +229,6 @@ static int decode_fields(const struct decoder *decoder, const struct fields *fie
 	return decode_states(decoder, fields, object, base);
 }
 
-/* What no single member can say. */
-static int check_hello(const struct decoder *decoder, const struct wire_hello *hello)
-{
-	for (size_t i = 0; i < hello->n_epochs; i++) {
-		const struct wire_held *held = &hello->epochs[i];
-		for (size_t before = 0; before < i; before++)
-			if (wire_epoch_same(hello->epochs[before].epoch, held->epoch))
-				return malformed(decoder, "epochs: one stands there twice");
-	}
-	return 0;
-}
-
-static int check_whole(const struct decoder *decoder, const struct wire_message *message)
-{
-	switch ((int)message->type) {
-	case WIRE_HELLO:
-		return check_hello(decoder, &message->hello);
-	case WIRE_GAP:
-		return message->gap.from <= message->gap.to ? 0 : malformed(decoder, "to: before from");
-	case WIRE_POSTMORTEM:
-		if (message->postmortem.parts > WIRE_PARTS_MAX)
-			return malformed(decoder, "parts: too many");
-		return message->postmortem.part < message->postmortem.parts ? 0
-									    : malformed(decoder, "part: past parts");
-	default:
-		return 0;
-	}
-}
-
 /* Nobody, where no owner is named. */
 static void set_nobody(struct wire_message *message)
 {
@@ -309,7 +280,7 @@ int wire_decode(struct str frame, struct wire_message *ret_message, enum wire_er
 	struct decoder decoder = { &message.welcome.policy, err };
 	status = decode_fields(&decoder, type_table[message.type].fields, root, &message.hello);
 	if (status == 0)
-		status = check_whole(&decoder, &message);
+		status = check_whole(message.type, &message.hello, err);
 	if (status < 0) {
 		err_wrap(err, "%s", wire_type_names[message.type]);
 		return status;

@@ -241,7 +241,9 @@ static int encode_type(enum wire_type type, const void *content, struct buf *fra
 	js_out_object(&out);
 	js_out_key(&out, "type");
 	js_out_text(&out, wire_type_names[type]);
-	int status = encode_fields(&out, type_table[type].fields, content, err);
+	int status = check_whole(type, content, err);
+	if (status == 0)
+		status = encode_fields(&out, type_table[type].fields, content, err);
 	js_out_object_end(&out);
 	if (status == 0)
 		status = js_out_end(&out, err);

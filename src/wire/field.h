@@ -7,6 +7,7 @@
 #define WIRE_FIELD_H
 
 #include "bankfull/wire.h"
+#include "base/err.h"
 #include "base/str.h"
 
 /*
@@ -90,5 +91,8 @@ int field_names(enum names_of of);
 const char *field_name(enum names_of of, int i);
 /* The index of a name, searched from behind `after` (-1: the start): they come in our order. -1: of a later version. */
 int field_find_name(enum names_of of, struct str text, int after);
+
+/* MALFORMED where the members contradict each other. */
+int check_whole(enum wire_type type, const void *content, struct err *err) __attribute__((warn_unused_result));
 
 #endif
