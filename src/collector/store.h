@@ -4,8 +4,8 @@
  * header (src/collector/store*.c).
  *
  * Writing is grouped: store_begin(), many puts, store_commit(), which costs one fsync; only then may anything be acked.
- * A put that fails for want of room or for a broken disk fails its whole batch: store_rollback(), nothing of it was
- * stored, the agents still hold it. Each put is idempotent: unique by (agent, epoch, seq).
+ * A put that fails for want of room or for a broken disk fails its whole batch: store_rollback() (or store_commit(),
+ * which then says the first error), nothing of it was stored, the agents still hold it. Each put is idempotent: unique by (agent, epoch, seq).
  *
  * Errors: LIMIT no room on disk or past the disk cap; IO the disk; MALFORMED the database is corrupt; UNSUPPORTED it
  * is of a newer version; TIMEOUT somebody else holds it locked; DENIED read-only.
@@ -57,7 +57,11 @@ int store_epoch(struct store *store, int64_t agent, struct wire_epoch epoch, str
 int store_epochs_lost(struct store *store, int64_t agent, const struct wire_held *held, size_t n, struct wall received,
 		      struct err *err) __attribute__((warn_unused_result));
 
-/* Each moves the epoch's `acked` to its seq (a gap: to its `to`). The caller has checked the order. */
+/*
+ * Each moves the epoch's `acked` to its seq (a gap: to its `to`); what is not past `acked` is here already and does
+ * nothing. The caller has checked the order, and has corrected each `wall` by the session's offset. After a batch that
+ * failed, epochs are read again with store_epoch(): their `acked` ran ahead. A finished epoch that speaks again is open again.
+ */
 int store_sample(struct store *store, int64_t agent, struct store_epoch *epoch, const struct wire_sample *sample,
 		 struct wall received, struct err *err) __attribute__((warn_unused_result));
 /* `text`: the whole frame, for who wants to read all of it. */
@@ -73,7 +77,11 @@ int store_bye(struct store *store, int64_t agent, struct store_epoch *epoch, str
 /* What the collector itself finds: no epoch, no seq. The same id again is an update. agent 0: about the collector. */
 int store_own_finding(struct store *store, int64_t agent, const struct wire_finding *finding, struct str text,
 		      struct wall received, struct err *err) __attribute__((warn_unused_result));
-/* A post-mortem that the collector wrote: `inferred`. Dropped where the agent's own of this death is there or comes. */
+/*
+ * A post-mortem that the collector wrote: `inferred`. Dropped where the agent's own of this death is there or comes: of
+ * the same id, or of the same pid and died within STORE_SAME_DEATH_MS.
+ */
+enum { STORE_SAME_DEATH_MS = 120000 };
 int store_own_postmortem(struct store *store, int64_t agent, const struct wire_postmortem *whole, struct str text,
 			 struct wall received, struct err *err) __attribute__((warn_unused_result));
 
@@ -95,6 +103,8 @@ struct store_counts {
 	uint64_t file_bytes, wal_bytes, disk_free_bytes, disk_cap_bytes;
 	uint64_t n_samples, n_rollups, n_findings, n_postmortems, n_gaps, n_agents;
 	uint64_t commits_total, failed_commits_total;
+	/* Taken before their time because of the disk cap, since the start: raw samples became minutes, the others went. */
+	uint64_t shed_samples_total, shed_rollups_total, shed_others_total;
 };
 int store_count(struct store *store, struct store_counts *ret_counts, struct err *err)
 	__attribute__((warn_unused_result));
