@@ -92,7 +92,7 @@ static int make_state(struct agent *a, struct err *err)
 	return 0;
 }
 
-static int make_outbox(struct agent *a, const char *version, struct err *err)
+static int make_outbox(struct agent *a, struct err *err)
 {
 	const struct agentconf *conf = a->conf;
 	const struct outbox_options options = { .state_dir = conf->state_dir,
@@ -104,7 +104,7 @@ static int make_outbox(struct agent *a, const char *version, struct err *err)
 						.cert_file = conf->cert_file,
 						.key_file = conf->key_file,
 						.server_name = conf->server_name,
-						.version = version,
+						.version = a->version,
 						.jdk = a->jdk,
 						.engine = a->engine,
 						.log = a->log };
@@ -112,7 +112,7 @@ static int make_outbox(struct agent *a, const char *version, struct err *err)
 	return outbox_new(a->loop, &options, &a->subject, &events, a, &a->outbox, err);
 }
 
-static int make_loop(struct agent *a, const char *version, struct err *err)
+static int make_loop(struct agent *a, struct err *err)
 {
 	static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
 	int rc = loop_new(LOOP_POLL, on_library, a, &a->loop, err);
@@ -124,7 +124,7 @@ static int make_loop(struct agent *a, const char *version, struct err *err)
 		rc = loop_timer_new(a->loop, agent_listen, a, &a->listen_timer, err);
 	if (rc == 0)
 		rc = slow_new(a->loop, agent_slow_done, a, &a->slow, err);
-	return rc == 0 ? make_outbox(a, version, err) : rc;
+	return rc == 0 ? make_outbox(a, err) : rc;
 }
 
 static void unmake(struct agent *a)
@@ -157,12 +157,13 @@ int agent_run(const struct agentconf *conf, struct logger *log, const char *vers
 		return err_set(err, ERR_NOMEM, "no memory to start with");
 	a->conf = conf;
 	a->log = log;
+	a->version = version;
 	a->subject = conf->subject;
 	a->rules = conf->rules;
 	a->began = clock_mono();
 	int rc = make_state(a, err);
 	if (rc == 0)
-		rc = make_loop(a, version, err);
+		rc = make_loop(a, err);
 	if (rc == 0) {
 		logger_say(log, SAY_INFO, "started", "bankfull agent %s%s%s", version,
 			   conf->collector ? "" : "; no collector", conf->state_dir ? "" : "; no state directory");

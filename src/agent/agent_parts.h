@@ -40,6 +40,7 @@ struct agent_life {
 struct agent {
 	const struct agentconf *conf;
 	struct logger *log;
+	const char *version;
 	struct loop *loop;
 	struct outbox *outbox;
 	struct server *server;
