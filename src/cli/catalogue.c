@@ -5,6 +5,7 @@
 
 #include "base/date.h"
 #include "data/js.h"
+#include "rules/collector_rules.h"
 
 /* The columns of a level: where its name starts, the side and level of raising, that of clearing, of what. */
 enum { AT_NAME = 4, AT_RAISED = 20, AT_CLEARED = 37, AT_OF = 49 };
@@ -88,6 +89,16 @@ static void rule_lines(struct paint *p, const struct ruleconf *conf, const struc
 	paint_tone(p, TONE_PLAIN);
 }
 
+static void collector_rule_lines(struct paint *p, const struct collector_rule *rule)
+{
+	(void)buf_putc(p->out, '\n');
+	paint_text(p, TONE_BOLD, rule->name);
+	(void)buf_puts(p->out, ": ");
+	paint_wrapped(p, 2, (unsigned)strlen(rule->name) + 2, rule->meaning);
+	(void)buf_puts(p->out, "  judged by the collector, needs ");
+	paint_wrapped(p, 8, 32, rule->inputs);
+}
+
 void catalogue_table(const struct ruleconf *conf, const char *config, struct paint *p)
 {
 	char text[512];
@@ -98,6 +109,8 @@ void catalogue_table(const struct ruleconf *conf, const char *config, struct pai
 	paint_tone(p, TONE_PLAIN);
 	for (size_t i = 0; i < rule_count; i++)
 		rule_lines(p, conf, &rule_table[i]);
+	for (size_t i = 0; i < COLLECTOR_RULE_COUNT; i++)
+		collector_rule_lines(p, &collector_rule_table[i]);
 	for (unsigned i = 0; i < THRESHOLD_COUNT; i++)
 		changed |= catalogue_changed(conf, (enum threshold)i);
 	(void)snprintf(
@@ -157,6 +170,30 @@ static void put_silence(struct js_out *out, const struct silence *silence)
 	js_out_object_end(out);
 }
 
+static void put_head(struct js_out *out, const char *name, const char *meaning, const char *inputs,
+		     const char *judged_by)
+{
+	js_out_object(out);
+	put_text(out, "name", name);
+	put_text(out, "meaning", meaning);
+	put_text(out, "inputs", inputs);
+	put_text(out, "judged_by", judged_by);
+	js_out_key(out, "thresholds");
+	js_out_array(out);
+}
+
+/* No configuration of an agent moves or silences what the collector judges. */
+static void put_collector_rules(struct js_out *out)
+{
+	for (size_t i = 0; i < COLLECTOR_RULE_COUNT; i++) {
+		const struct collector_rule *rule = &collector_rule_table[i];
+		put_head(out, rule->name, rule->meaning, rule->inputs, "collector");
+		js_out_array_end(out);
+		put_silence(out, NULL);
+		js_out_object_end(out);
+	}
+}
+
 int catalogue_json(const struct ruleconf *conf, struct buf *buf, struct err *err)
 {
 	struct js_out out;
@@ -166,12 +203,7 @@ int catalogue_json(const struct ruleconf *conf, struct buf *buf, struct err *err
 	js_out_key(&out, "rules");
 	js_out_array(&out);
 	for (size_t i = 0; i < rule_count; i++) {
-		js_out_object(&out);
-		put_text(&out, "name", rule_table[i].name);
-		put_text(&out, "meaning", rule_table[i].meaning);
-		put_text(&out, "inputs", rule_table[i].inputs);
-		js_out_key(&out, "thresholds");
-		js_out_array(&out);
+		put_head(&out, rule_table[i].name, rule_table[i].meaning, rule_table[i].inputs, "agent");
 		for (unsigned t = 0; t < THRESHOLD_COUNT; t++)
 			if (strcmp(threshold_table[t].rule, rule_table[i].name) == 0)
 				put_threshold(&out, conf, (enum threshold)t);
@@ -179,6 +211,7 @@ int catalogue_json(const struct ruleconf *conf, struct buf *buf, struct err *err
 		put_silence(&out, catalogue_silence(conf, rule_table[i].name));
 		js_out_object_end(&out);
 	}
+	put_collector_rules(&out);
 	js_out_array_end(&out);
 	js_out_object_end(&out);
 	int rc = js_out_end(&out, err);

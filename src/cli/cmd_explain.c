@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "cli/page.h"
+#include "rules/collector_rules.h"
 #include "rules/pages.h"
 #include "sys/clock.h"
 
@@ -53,15 +54,14 @@ static int explain(const struct options *options, struct buf *out, struct err *e
 {
 	if (!options->rule)
 		return err_set(err, ERR_USAGE, "say which rule: bankfull explain RULE (bankfull rules lists them)");
-	const struct rule *rule = rules_find(str_of(options->rule));
-	if (!rule)
+	if (!rules_find(str_of(options->rule)) && !collector_rule_find(str_of(options->rule)))
 		return unknown_rule(options->rule, err);
-	const struct page *page = page_find(rule->name);
+	const struct page *page = page_find(options->rule);
 	if (!page)
-		return err_set(err, ERR_UNSUPPORTED, "no page of %s was built in", rule->name);
+		return err_set(err, ERR_UNSUPPORTED, "no page of %s was built in", options->rule);
 	struct paint paint = paint_start(out, command_color(options), command_columns());
 	page_render(&paint, str_of(page->text));
-	departures(&paint, options, rule->name);
+	departures(&paint, options, options->rule);
 	return buf_failed(out) ? err_set(err, ERR_NOMEM, "no memory for the page") : 0;
 }
 

@@ -140,7 +140,7 @@ static void metrics(struct api_call *call)
 {
 	struct err err;
 	call->reply->content_type = PROM_CONTENT_TYPE;
-	if (metrics_page(call->api, &call->viewer, call->now, &call->reply->body, &err) < 0)
+	if (metrics_page(call->api, &call->viewer, &call->reply->body, &err) < 0)
 		api_failed(call->reply, &err);
 }
 

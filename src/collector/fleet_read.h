@@ -96,7 +96,7 @@ struct fleet_pod {
 	struct wall heard; /* last, of anything */
 	int64_t offset_ms; /* the collector's clock less the agent's, at hello */
 	struct fleet_latest latest;
-	enum access_level best_access; /* that the agent had in its present session's life, for agent-access-lost */
+	enum access_level best_access; /* that the agent ever had, for agent-access-lost */
 	struct fleet_composition composition;
 	struct fleet_findings findings;
 	struct wall last_postmortem; /* received; 0: none since the collector started */

@@ -12,7 +12,7 @@
 enum { METRICS_WORKLOADS_MAX = 2000 };
 
 /* `viewer`: whose namespaces are shown; one without any sees all. */
-int metrics_page(const struct api *api, const struct auth_viewer *viewer, struct wall now, struct buf *out,
-		 struct err *err) __attribute__((warn_unused_result));
+int metrics_page(const struct api *api, const struct auth_viewer *viewer, struct buf *out, struct err *err)
+	__attribute__((warn_unused_result));
 
 #endif

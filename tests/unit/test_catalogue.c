@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "data/js.h"
+#include "rules/collector_rules.h"
 #include "support/confyaml.h"
 
 enum { CAP = 256 * 1024 };
@@ -84,7 +85,7 @@ static void for_people(void **state)
 static const struct js *rule_at(const struct js *root, const char *name)
 {
 	const struct js *rules = js_get(root, "rules");
-	assert_int_equal(js_len(rules), rule_count);
+	assert_int_equal(js_len(rules), rule_count + COLLECTOR_RULE_COUNT);
 	for (size_t i = 0; i < js_len(rules); i++) {
 		struct str at;
 		assert_true(js_str(js_get(js_at(rules, i), "name"), &at));
@@ -131,11 +132,15 @@ static void for_machines(void **state)
 	text_is(level, "raised_text", "below 15 % of the limit");
 	text_is(level, "cleared_text", "18 %");
 	assert_int_equal(js_kind(js_get(js_at(js_get(rule, "thresholds"), 2), "of")), JS_NULL);
+	text_is(rule, "judged_by", "agent");
+	rule = rule_at(root, "agent-silent");
+	text_is(rule, "judged_by", "collector");
+	assert_int_equal(js_len(js_get(rule, "thresholds")), 0);
 	rule = rule_at(root, "oom-kill");
 	number_is(js_get(rule, "silenced"), "until_ms", UINT64_C(59) * 86400000);
 	assert_int_equal(js_len(js_get(rule_at(root, "known-leak"), "thresholds")), 0);
 	size_t n = 0;
-	for (size_t i = 0; i < rule_count; i++)
+	for (size_t i = 0; i < rule_count + COLLECTOR_RULE_COUNT; i++)
 		n += js_len(js_get(js_at(js_get(root, "rules"), i), "thresholds"));
 	assert_int_equal(n, THRESHOLD_COUNT);
 

@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 
+#include "rules/collector_rules.h"
 #include "rules/pages.h"
 #include "rules/rules.h"
 
@@ -101,7 +102,7 @@ static void pages(void **state)
 		(void)fclose(stream);
 		file[len] = '\0';
 		assert_string_equal(page_table[i].text, file);
-		assert_non_null(rules_find(str_of(page_table[i].name)));
+		assert_true(rules_find(str_of(page_table[i].name)) || collector_rule_find(str_of(page_table[i].name)));
 		assert_ptr_equal(page_find(page_table[i].name), &page_table[i]);
 		for (unsigned columns = PAINT_COLUMNS_MIN; columns <= PAINT_COLUMNS_MAX; columns += 20) {
 			auto_buf struct buf out = render(page_table[i].text, false, columns);
