@@ -2,13 +2,13 @@
 #include "rules/collector_rules.h"
 
 /* In the order of COLLECTOR_RULE_*. */
-const struct collector_rule collector_rule_table {
+const struct collector_rule collector_rule_table[COLLECTOR_RULE_COUNT] = {
 	{ "agent-silent", "an agent has sent nothing for a while and did not say goodbye",
 	  "the time of its last message" },
-		{ "agent-access-lost", "an agent can read less of its target than it could before",
-		  "the access level in its samples" },
-		{ "store-filling", "the collector's disk, or its cap, is nearly full or will be within a day",
-		  "the size of the database, free bytes on its disk, the cap" },
+	{ "agent-access-lost", "an agent can read less of its target than it could before",
+	  "the access level in its samples" },
+	{ "store-filling", "the collector's disk, or its cap, is nearly full or will be within a day",
+	  "the size of the database, free bytes on its disk, the cap" },
 };
 
 const struct collector_rule *collector_rule_find(struct str name)
