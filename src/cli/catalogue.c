@@ -76,6 +76,8 @@ static void rule_lines(struct paint *p, const struct ruleconf *conf, const struc
 	paint_wrapped(p, 2, (unsigned)strlen(rule->name) + 2, rule->meaning);
 	(void)buf_puts(p->out, "  needs ");
 	paint_wrapped(p, 8, 8, rule->inputs);
+	if (rule->needs_history)
+		(void)buf_puts(p->out, "  judged by an agent alone: one reading has no history\n");
 	for (unsigned i = 0; i < THRESHOLD_COUNT; i++)
 		if (strcmp(threshold_table[i].rule, rule->name) == 0)
 			level(p, conf, (enum threshold)i);

@@ -35,5 +35,13 @@ rule_fn rule_reclaim_thrash;           /* thrash.c */
 rule_fn rule_oom_kill;                 /* kill.c */
 rule_fn rule_metrics_missing;          /* metrics.c */
 rule_fn rule_access_degraded;          /* access.c */
+/* These need a history. */
+rule_fn rule_limit_forecast;          /* forecast.c */
+rule_fn rule_native_growth;           /* growth.c */
+rule_fn rule_step_growth;             /* growth.c */
+rule_fn rule_metaspace_growth;        /* classes.c */
+rule_fn rule_thread_growth;           /* classes.c */
+rule_fn rule_rocksdb_metadata_thrash; /* metadata.c */
+rule_fn rule_limit_changed;           /* changed.c */
 
 #endif

@@ -13,6 +13,7 @@
 #include "rules/judged.h"
 #include "rules/retained.h"
 #include "rules/room.h"
+#include "rules/sight.h"
 #include "rules/text.h"
 
 #define UNLIMITED ((uint64_t)1 << 40)
@@ -38,15 +39,6 @@ static bool is_unread(const struct ledger *ledger, enum owner owner)
 static uint64_t less(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
-}
-
-static bool rocksdb_is_unread(const struct rule_input *input)
-{
-	const struct ledger *ledger = input->ledger;
-	bool memtables =
-		is_unread(ledger, OWNER_ROCKSDB_MEMTABLES) && !input->snapshot->engine.rocksdb.memtables_in_cache;
-	return is_unread(ledger, OWNER_ROCKSDB_BLOCK_CACHE) || memtables ||
-	       is_unread(ledger, OWNER_ROCKSDB_TABLE_READERS);
 }
 
 /* The JVM's own lines that stand in native-other because their place or size is unread. */
@@ -75,7 +67,7 @@ static void excuse_rocksdb(const struct rule_input *input, struct finding *findi
 	const struct limit *bound = &input->ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bound;
 	uint64_t lines = retained_rocksdb_lines(input->ledger);
 	excuse->claimed = less(retained_rocksdb_said(input), lines);
-	if (!rocksdb_is_unread(input))
+	if (!sight_rocksdb_is_unread(input))
 		return;
 	if (bound->kind == LIMIT_SET)
 		excuse->unread = sat_add(excuse->unread, less(bound->bytes, lines));
@@ -114,7 +106,7 @@ static void excuse_flink(const struct rule_input *input, struct excuse *excuse)
 		uint64_t task = qty_or(flink->task_off_heap_bytes, 0);
 		budget = sat_add(budget, task < left ? task : left);
 	}
-	if (managed_may_be_inside(input) && !rocksdb_is_unread(input))
+	if (managed_may_be_inside(input) && !sight_rocksdb_is_unread(input))
 		budget = sat_add(budget, less(qty_or(flink->managed_bytes, 0),
 					      sat_add(retained_rocksdb_lines(ledger),
 						      line_bytes(ledger, OWNER_MANAGED_UNSAFE))));
@@ -160,7 +152,7 @@ static void explain(const struct rule_input *input, struct finding *finding)
 		finding_cause(
 			finding,
 			"malloc keeps what was freed: it rises at savepoints, restores or batches and stands still after them");
-	if (rocksdb_is_unread(input))
+	if (sight_rocksdb_is_unread(input))
 		finding_cause(
 			finding,
 			"RocksDB holds more than its budget: its metrics are unread, and its excess stands in here");
@@ -172,49 +164,6 @@ static void explain(const struct rule_input *input, struct finding *finding)
 		finding_cause(
 			finding,
 			"the JVM's own malloc (compiler, symbols, collector) is in it too: some tens of MiB, seldom more");
-}
-
-static void change_metrics(const struct rule_input *input, struct finding *finding)
-{
-	const struct engine_state *engine = &input->snapshot->engine;
-	const char *store = engine->backend == BACKEND_FORST ? "forst" : "rocksdb";
-	if (engine->kind == ENGINE_FLINK_TASKMANAGER)
-		finding_change(
-			finding,
-			"set state.backend.%s.metrics.block-cache-usage, state.backend.%s.metrics.size-all-mem-tables and state.backend.%s.metrics.estimate-table-readers-mem to true, with a Prometheus reporter, so that RocksDB's part has a name (these three alone: no ticker such as block-cache-hit)",
-			store, store, store);
-	else
-		finding_change(
-			finding,
-			"start the JVM with -javaagent:jmx_prometheus_javaagent.jar=9404:config.yaml, so that RocksDB's block-cache-usage, size-all-mem-tables and estimate-table-readers-mem of type=stream-state-metrics can be read");
-}
-
-/* One thing at a time, the cheapest sight first: engine metrics, then the JVM's own books, then a profile of malloc. */
-static void change_sight(const struct rule_input *input, struct finding *finding)
-{
-	const struct snapshot *s = input->snapshot;
-	static const char profile[] = "MALLOC_CONF=prof:true,lg_prof_interval:30,prof_prefix:/tmp/jeprof";
-	finding_turn(finding, KNOB_SIGHT, TURN_SET);
-	if (rocksdb_is_unread(input))
-		change_metrics(input, finding);
-	else if (!s->nmt_read)
-		finding_change(
-			finding,
-			"start the JVM with -XX:NativeMemoryTracking=summary%s%s, to take the JVM's own malloc and Unsafe memory out of the unexplained",
-			grow_role(s) ? " (env.java.opts." : "",
-			!grow_role(s)                                ? ""
-			: s->engine.kind == ENGINE_FLINK_TASKMANAGER ? "taskmanager)"
-								     : "jobmanager)");
-	else if (s->allocator == ALLOCATOR_JEMALLOC)
-		finding_change(
-			finding,
-			"set %s for one pod and read with jeprof which call stacks hold the memory (jemalloc must be built with --enable-prof)",
-			profile);
-	else
-		finding_change(
-			finding,
-			"run one pod with LD_PRELOAD=libjemalloc.so.2 and %s, and read with jeprof which call stacks hold the memory (jemalloc must be built with --enable-prof); what malloc had kept is gone with it",
-			profile);
 }
 
 /* Without a budget to pass, what was not read may be all there is to it: then it is urgent only where it can fill the room. */
@@ -283,7 +232,7 @@ static void fire(const struct rule_input *input, struct finding *finding, const 
 	finding_setting(finding, s, "taskmanager.memory.managed.size");
 	finding_setting(finding, s, "taskmanager.memory.task.off-heap.size");
 	finding_setting(finding, s, "taskmanager.memory.jvm-overhead.max");
-	change_sight(input, finding);
+	sight_native(input, finding);
 	finding_validate(
 		finding,
 		"steady: with what the change shows, native-other has a named owner or stays within the overhead through a full day's peak");

@@ -19,28 +19,37 @@ const char *const change_when_names[CHANGE_WHEN_COUNT] = { "now", "later", "with
  */
 #define SYMPTOMS "oom-kill", "memory-high-throttling", "reclaim-thrash", "pressure-stall", "swap-in-use"
 #define FULL     "freeboard-low", SYMPTOMS
+/* What will be full if it goes on so is the effect of what grows. */
+#define FILLS    "limit-forecast", "demand-over-limit", FULL
 
-enum { EFFECTS_MAX = 11 };
+enum { EFFECTS_MAX = 14 };
 
 static const struct {
 	const char *cause;
 	const char *effects[EFFECTS_MAX];
 } causes[] = {
 	{ "freeboard-low", { SYMPTOMS } },
-	{ "demand-over-limit", { FULL } },
-	{ "limit-below-process-size", { "demand-over-limit", FULL } },
-	{ "heap-sized-from-host", { "demand-over-limit", FULL } },
-	{ "rocksdb-over-budget", { "native-unexplained", "demand-over-limit", FULL } },
-	{ "rocksdb-pinned", { "rocksdb-over-budget", "demand-over-limit", FULL } },
-	{ "rocksdb-unbounded", { "rocksdb-over-budget", "native-unexplained", "demand-over-limit", FULL } },
-	{ "allocator-retention", { "native-unexplained", "demand-over-limit", FULL } },
-	{ "native-unexplained", { "demand-over-limit", FULL } },
-	{ "thp-inflation", { "native-unexplained", "demand-over-limit", FULL } },
-	{ "known-leak", { "native-unexplained", "allocator-retention", "heap-pressure", "demand-over-limit", FULL } },
-	{ "other-process", { "demand-over-limit", FULL } },
-	{ "tmpfs-charged", { "demand-over-limit", FULL } },
-	{ "socket-memory", { "demand-over-limit", FULL } },
-	{ "kernel-memory", { "demand-over-limit", FULL } },
+	{ "limit-forecast", { FULL } },
+	{ "native-growth", { "native-unexplained", FILLS } },
+	{ "step-growth", { "native-unexplained", "native-growth", FILLS } },
+	{ "metaspace-growth", { "metaspace-near-limit", FILLS } },
+	{ "thread-growth", { "kernel-memory", "native-growth", FILLS } },
+	{ "limit-changed", { "limit-below-process-size", FILLS } },
+	{ "demand-over-limit", { "limit-forecast", FULL } },
+	{ "limit-below-process-size", { FILLS } },
+	{ "heap-sized-from-host", { FILLS } },
+	{ "rocksdb-over-budget", { "native-unexplained", FILLS } },
+	{ "rocksdb-pinned", { "rocksdb-over-budget", FILLS } },
+	{ "rocksdb-unbounded", { "rocksdb-over-budget", "native-unexplained", "native-growth", FILLS } },
+	{ "allocator-retention", { "native-unexplained", "native-growth", FILLS } },
+	{ "native-unexplained", { FILLS } },
+	{ "thp-inflation", { "native-unexplained", FILLS } },
+	{ "known-leak",
+	  { "native-unexplained", "allocator-retention", "heap-pressure", "native-growth", "step-growth", FILLS } },
+	{ "other-process", { FILLS } },
+	{ "tmpfs-charged", { FILLS } },
+	{ "socket-memory", { FILLS } },
+	{ "kernel-memory", { FILLS } },
 	{ "dirty-cache", { "reclaim-thrash", "pressure-stall" } },
 	{ "swap-in-use", { "pressure-stall" } },
 	{ "memory-high-throttling", { "reclaim-thrash", "pressure-stall", "swap-in-use" } },
@@ -89,7 +98,26 @@ static bool leaks_there(const struct finding *cause, const struct finding *effec
 	if (strcmp(effect->rule, "heap-pressure") == 0)
 		return of_heap;
 	return !of_heap ||
-	       (strcmp(effect->rule, "native-unexplained") != 0 && strcmp(effect->rule, "allocator-retention") != 0);
+	       (strcmp(effect->rule, "native-unexplained") != 0 && strcmp(effect->rule, "allocator-retention") != 0 &&
+		strcmp(effect->rule, "native-growth") != 0 && strcmp(effect->rule, "step-growth") != 0);
+}
+
+static bool is_native(int owner)
+{
+	return owner == OWNER_NATIVE_OTHER || owner == OWNER_ALLOCATOR_RETAINED || owner == OWNER_ROCKSDB_BLOCK_CACHE ||
+	       owner == OWNER_ROCKSDB_MEMTABLES || owner == OWNER_ROCKSDB_TABLE_READERS;
+}
+
+/* A forecast names who fills the room: another owner is not its cause, but where the sizes do not fit in the first place. */
+static bool fills_it(const struct finding *cause, const struct finding *effect)
+{
+	static const char *const sizes[] = { "demand-over-limit", "limit-below-process-size", "limit-changed" };
+	if (strcmp(effect->rule, "limit-forecast") != 0 || cause->owner < 0 || effect->owner < 0)
+		return true;
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+		if (strcmp(cause->rule, sizes[i]) == 0)
+			return true;
+	return cause->owner == effect->owner || (is_native(cause->owner) && is_native(effect->owner));
 }
 
 static bool stronger(const struct finding *a, const struct finding *b)
@@ -106,7 +134,7 @@ static const struct finding *cause_of(const struct verdict *verdict, const struc
 	for (size_t i = 0; i < verdict->n_findings; i++) {
 		const struct finding *cause = &verdict->findings[i];
 		if (cause != effect && rank_explains(cause->rule, effect->rule) && can_be_blamed(cause, effect) &&
-		    leaks_there(cause, effect) && (!best || stronger(cause, best)))
+		    leaks_there(cause, effect) && fills_it(cause, effect) && (!best || stronger(cause, best)))
 			best = cause;
 	}
 	return best;

@@ -62,6 +62,19 @@ const struct rule rule_table[] = {
 	  rule_metrics_missing, false, 0 },
 	{ "access-degraded", "something could not be read, and these lines are missing for it", "nothing",
 	  rule_access_degraded, false, 0 },
+	{ "limit-forecast", "at the present pace the limit is reached, and when", "limit, floor and owners over time",
+	  rule_limit_forecast, true, 300 },
+	{ "native-growth", "native memory grows steadily, past what was set aside for it", "smaps over time, limit",
+	  rule_native_growth, true, 600 },
+	{ "step-growth", "native memory grows by a step with each restart or rebalance",
+	  "smaps over time, three restarts or rebalances", rule_step_growth, true, 120 },
+	{ "metaspace-growth", "class metadata grows steadily: class loaders are not unloaded",
+	  "metaspace in use over time, MaxMetaspaceSize", rule_metaspace_growth, true, 600 },
+	{ "thread-growth", "the number of threads grows steadily", "threads over time", rule_thread_growth, true, 600 },
+	{ "rocksdb-metadata-thrash", "index and filter blocks do not fit RocksDB's block cache",
+	  "RocksDB's cache metrics over time", rule_rocksdb_metadata_thrash, true, 300 },
+	{ "limit-changed", "the container's limit was changed while the JVM ran", "limit over time", rule_limit_changed,
+	  true, 0 },
 };
 
 const size_t rule_count = sizeof rule_table / sizeof rule_table[0];

@@ -59,6 +59,13 @@ static bool missing_room(const struct rule_input *input, const struct qty *mappe
 	return finding->n_missing > 0;
 }
 
+/* Refaults a second, as an agent has watched them; unread in a report. */
+static const struct count *rate_of(const struct rule_input *input)
+{
+	static const struct count unread = { 0 };
+	return input->history ? &input->history->refaults_per_s : &unread;
+}
+
 static void write_texts(const struct rule_input *input, const struct line *line, uint64_t mapped,
 			struct finding *finding)
 {
@@ -71,11 +78,15 @@ static void write_texts(const struct rule_input *input, const struct line *line,
 		finding,
 		"What cannot be reclaimed leaves %s below %s of %s; code and other mapped files need %s, and the kernel some more.",
 		a, line->limit.name, units_format(c, line->limit.bytes), b);
-	finding_observation(
-		finding,
-		"Pages evicted and read again: %llu since the container started, and threads waited %s of the last 10 s, so it happens now.",
-		(unsigned long long)cg->stat.workingset_refault_file.n,
-		thresholds_format(p, THRESHOLD_SHARE, cg->pressure.some.avg10_bp));
+	if (rate_of(input)->known)
+		finding_observation(finding, "Pages evicted and read again: %llu a second over the last minute.",
+				    (unsigned long long)rate_of(input)->n);
+	else
+		finding_observation(
+			finding,
+			"Pages evicted and read again: %llu since the container started, and threads waited %s of the last 10 s, so it happens now.",
+			(unsigned long long)cg->stat.workingset_refault_file.n,
+			thresholds_format(p, THRESHOLD_SHARE, cg->pressure.some.avg10_bp));
 	finding_observation(finding, "The container gets slower and slower; a kill may never come.");
 	finding_cause(finding,
 		      "the floor grew up to the limit: then freeboard-low names its owner, and mapped files are small");
@@ -96,7 +107,10 @@ static void write_texts(const struct rule_input *input, const struct line *line,
 	finding_bytes(finding, "mapped_files_bytes", mapped);
 	finding_bytes(finding, "floor_bytes", input->ledger->floor_bytes.bytes);
 	finding_bytes(finding, "workingset_refault_file", cg->stat.workingset_refault_file.n);
-	finding_figure(finding, "pressure_some_avg10_bp", cg->pressure.some.avg10_bp);
+	if (rate_of(input)->known)
+		finding_bytes(finding, "refaults_per_s", rate_of(input)->n);
+	if (cg->pressure.some.known)
+		finding_figure(finding, "pressure_some_avg10_bp", cg->pressure.some.avg10_bp);
 }
 
 static enum rule_answer report(const struct rule_input *input, const struct line *line, uint64_t mapped,
@@ -140,6 +154,12 @@ enum rule_answer rule_reclaim_thrash(const struct rule_input *input, struct find
 				     "no workingset_refault_file in it: the kernel is older than 5.9");
 	else if (refaults->n == 0)
 		return RULE_SILENT;
+	/* Whether it happens now: by their rate, where an agent has seen one, else by the time that threads wait. */
+	if (refaults->known && rate_of(input)->known) {
+		if (rate_of(input)->n <= judged_level(input, T_RECLAIM_THRASH_REFAULTS))
+			return RULE_SILENT;
+		return report(input, &line, mapped->bytes, needed, finding);
+	}
 	if (!cg->pressure.some.known)
 		finding_missing(
 			finding,

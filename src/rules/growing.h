@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the rules of growth have in common: when they hold fire, and how pace and time are written. Internal to src/rules. */
+#ifndef RULES_GROWING_H
+#define RULES_GROWING_H
+
+#include "base/sat.h"
+#include "rules/judged.h"
+
+/*
+ * True where it is too early to judge growth, and `finding` says why: something settles (start, restart, restore,
+ * rebalance), or the window is shorter than `window`, a threshold in minutes (THRESHOLD_COUNT: none is asked for).
+ */
+bool growing_waits(const struct rule_input *input, enum threshold window, struct finding *finding);
+
+/* Says in `finding` how many more minutes of samples are wanted: of `least_s`, or, past that, of a few scans. */
+void growing_missing(const struct rule_input *input, uint64_t least_s, struct finding *finding);
+
+/* What the trend adds over its window. */
+uint64_t growing_grown(const struct trend *trend);
+
+/* How long until `room` is used up at this slope, in seconds; FORECAST_NEVER where it does not grow. */
+uint64_t growing_left_s(uint64_t room, double slope);
+
+/* The room below the limit, less the peaks of the floor; false where it is not known. */
+bool growing_room(const struct rule_input *input, uint64_t *ret_room);
+
+enum { GROWING_TEXT_CAP = 40 };
+
+/* "45 s", "20 min", "5 h 20 min", "3 d 4 h". Returns dest. */
+const char *growing_time(char dest[GROWING_TEXT_CAP], uint64_t seconds);
+
+/* "12.5 MiB an hour", or a day where that is little. Returns dest. */
+const char *growing_pace(char dest[GROWING_TEXT_CAP], double slope);
+
+#endif
