@@ -12,11 +12,15 @@ int cmd_capture(int argc, char **argv);
 int cmd_rules(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_check_config(int argc, char **argv);
+int cmd_agent(int argc, char **argv);
 
 /* What they share: command.c. */
 struct buf;
 struct err;
 struct options;
+
+/* A file that is opened must not become the standard output or error that somebody closed. Writing there fails as it did. */
+void command_hold_descriptors(void);
 
 /* One line on stderr, escaped: "bankfull report: message". Returns the exit status that fits the error's kind. */
 int command_error(const char *command, const struct err *err);
