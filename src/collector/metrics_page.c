@@ -99,6 +99,12 @@ static const struct row of_store[] = {
 	ROW(store_counts, "bankfull_collector_store_rollups", PROM_GAUGE, n_rollups, "Minutes rolled up."),
 	ROW(store_counts, "bankfull_collector_store_findings", PROM_GAUGE, n_findings, "Findings it holds."),
 	ROW(store_counts, "bankfull_collector_store_postmortems", PROM_GAUGE, n_postmortems, "Post-mortems it holds."),
+	ROW(store_counts, "bankfull_collector_store_shed_samples_total", PROM_COUNTER, shed_samples_total,
+	    "Raw samples rolled up before their time, for the cap."),
+	ROW(store_counts, "bankfull_collector_store_shed_rollups_total", PROM_COUNTER, shed_rollups_total,
+	    "Minutes deleted before their time, for the cap."),
+	ROW(store_counts, "bankfull_collector_store_shed_others_total", PROM_COUNTER, shed_others_total,
+	    "Findings, post-mortems and gaps deleted before their time, for the cap."),
 	ROW(store_counts, "bankfull_collector_store_gaps", PROM_GAUGE, n_gaps, "Gaps it holds."),
 };
 

@@ -7,7 +7,7 @@ const struct collector_rule collector_rule_table[COLLECTOR_RULE_COUNT] = {
 	  "the time of its last message" },
 	{ "agent-access-lost", "an agent can read less of its target than it could before",
 	  "the access level in its samples" },
-	{ "store-filling", "the collector's disk, or its cap, is nearly full or will be within a day",
+	{ "store-filling", "the store's disk is nearly full or will be within a day, or its cap is too small",
 	  "the size of the database, free bytes on its disk, the cap" },
 };
 

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/fleet_load.h"
+
+#include <stdlib.h>
+
+#include "base/auto.h"
+#include "collector/fleet_read.h"
+
+enum { LAST_POINT_MS = 10 * 60 * 1000, ROWS_AT_ONCE = 1000 };
+
+struct loading {
+	struct fleet *fleet;
+	struct wall now;
+	struct wire_sample sample; /* large: kept off the stack */
+	struct wire_finding finding;
+	int64_t last_row;
+	size_t in_chunk;
+	int rc;
+	struct err *err;
+};
+
+static bool take_agent(void *context, const struct store_agent_row *row)
+{
+	struct loading *loading = context;
+	/* Newest first: all that follow are as old. */
+	if (loading->now.ms - row->last_seen.ms > FLEET_FORGET_MS)
+		return false;
+	loading->rc = fleet_restored(loading->fleet, row->agent, row->agent_id, &row->subject, row->said_bye,
+				     row->last_seen, loading->err);
+	return loading->rc == 0;
+}
+
+struct last_point {
+	struct store_point point;
+	bool found;
+};
+
+static bool take_point(void *context, const struct store_point *point)
+{
+	struct last_point *last = context;
+	last->point = *point;
+	last->found = true;
+	return true;
+}
+
+static void sample_of(const struct store_point *point, struct wire_sample *sample)
+{
+	*sample = (struct wire_sample){
+		.head.wall = point->wall,
+		.pid = -1,
+		.limit = qty_known(point->limit_bytes) ? limit_set(point->limit_bytes.bytes) : (struct limit){ 0 },
+		.charge_bytes = point->charge_bytes,
+		.floor_bytes = point->floor_bytes,
+		.freeboard_bytes = point->freeboard_bytes,
+		.has_composition = point->has_composition,
+		.forecast.owner = -1,
+	};
+	for (unsigned i = 0; i < GROUP_COUNT; i++)
+		sample->groups[i] = point->groups[i];
+	for (unsigned i = 0; i < OWNER_COUNT; i++)
+		sample->owners[i] = point->owners[i];
+}
+
+static int load_points(struct loading *loading, struct store *store, struct err *err)
+{
+	const struct fleet_pod *const *pods;
+	size_t n = fleet_pods(loading->fleet, &pods);
+	for (size_t i = 0; i < n; i++) {
+		struct last_point last = { .found = false };
+		struct wall heard = pods[i]->heard, from = { heard.ms - LAST_POINT_MS }, to = { heard.ms + 1 };
+		int rc = store_each_point(store, pods[i]->agent, from, to, 0, take_point, &last, err);
+		if (rc < 0)
+			return rc;
+		if (!last.found)
+			continue;
+		sample_of(&last.point, &loading->sample);
+		fleet_sample(loading->fleet, pods[i]->agent, &loading->sample, last.point.received);
+	}
+	return 0;
+}
+
+static bool take_finding(void *context, const struct store_finding_row *row)
+{
+	struct loading *loading = context;
+	struct wire_finding *finding = &loading->finding;
+	loading->last_row = row->row;
+	loading->in_chunk++;
+	*finding = (struct wire_finding){
+		.edge = row->edge, .severity = row->severity, .owner = row->owner, .opened = row->opened
+	};
+	str_copy(finding->id, sizeof finding->id, str_of(row->id));
+	str_copy(finding->rule, sizeof finding->rule, str_of(row->rule));
+	str_copy(finding->title, sizeof finding->title, str_of(row->title));
+	loading->rc = fleet_finding(loading->fleet, row->agent, finding, row->updated, loading->err);
+	return loading->rc == 0;
+}
+
+static int load_findings(struct loading *loading, struct store *store, struct err *err)
+{
+	struct store_filter filter = { .open_only = true, .most = ROWS_AT_ONCE };
+	int rc;
+	do {
+		loading->in_chunk = 0;
+		rc = store_each_finding(store, &filter, take_finding, loading, err);
+		filter.below_row = loading->last_row;
+	} while (rc == 0 && loading->rc == 0 && loading->in_chunk == ROWS_AT_ONCE);
+	return rc < 0 ? rc : loading->rc;
+}
+
+int fleet_load(struct fleet *fleet, struct store *store, struct wall now, struct err *err)
+{
+	auto_free struct loading *loading = calloc(1, sizeof *loading);
+	if (!loading)
+		return err_set(err, ERR_NOMEM, "no memory to load the fleet");
+	loading->fleet = fleet;
+	loading->now = now;
+	loading->err = err;
+	int rc = store_each_agent(store, take_agent, loading, err);
+	if (rc == 0)
+		rc = loading->rc;
+	if (rc == 0)
+		rc = load_points(loading, store, err);
+	return rc < 0 ? rc : load_findings(loading, store, err);
+}
