@@ -354,22 +354,29 @@ class Stored:
 
     def __init__(self, path):
         db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-        epochs = {row: bytes(epoch).hex() for row, epoch in db.execute("select id, epoch from epochs")}
-        self.acked = {bytes(e).hex(): a for e, a in db.execute("select epoch, acked from epochs")}
+        epochs = {row: bytes(epoch).hex() for row, epoch in db.execute("select epoch, id from epoch")}
+        self.acked = {bytes(e).hex(): a for e, a in db.execute("select id, acked from epoch")}
         self.samples = {}
-        for epoch, seq in db.execute("select epoch, seq from samples"):
+        for epoch, seq in db.execute("select epoch, seq from sample"):
             self.samples.setdefault(epochs[epoch], set()).add(seq)
+        # Packed ones: a chunk says how many of its numbers are samples.
+        for epoch, first, last, n in db.execute("select epoch, first_seq, last_seq, samples from chunk"):
+            if n == last - first + 1:
+                self.samples.setdefault(epochs[epoch], set()).update(range(first, last + 1))
         self.gaps = {}
-        for epoch, first, last in db.execute("select epoch, first, last from gaps"):
+        for epoch, first, last in db.execute("select epoch, from_seq, to_seq from gap"):
             self.gaps.setdefault(epochs[epoch], []).append((first, last))
-        self.findings = {i: (edge, n) for i, edge, n in db.execute("select id, edge, count(*) over (partition by id) from findings")}
+        edges = ["opened", "updated", "cleared"]
+        self.findings = {}
+        for i, edge in db.execute("select id, edge from finding"):
+            self.findings.setdefault(i, []).append(edges[edge])
         self.postmortems = {}
         for i, parts, here, inferred in db.execute(
-                "select p.id, p.parts, (select count(*) from postmortem_parts q where q.postmortem = p.row), p.inferred from postmortems p"):
+                "select id, parts, (select count(*) from part where part.postmortem = postmortem.postmortem), inferred from postmortem"):
             self.postmortems.setdefault(i, []).append((parts, here, inferred))
 
     def in_gap(self, epoch, seq):
-        return any(first <= seq and (last is None or seq <= last) for first, last in self.gaps.get(epoch, []))
+        return any(first <= seq <= last for first, last in self.gaps.get(epoch, []))
 
 
 def judge(world, stored):
@@ -399,10 +406,10 @@ def judge(world, stored):
         for i, message in latest.items():
             if i not in stored.findings:
                 lost.append(f"finding {i}")
-            elif stored.findings[i][0] not in (message["edge"], ["opened", "updated", "cleared"].index(message["edge"])):
-                stale.append(f"finding {i}: sent {message['edge']}, stored {stored.findings[i][0]}")
-            elif stored.findings[i][1] != 1:
+            elif len(stored.findings[i]) != 1:
                 twice.append(f"finding {i}")
+            elif stored.findings[i][0] != message["edge"]:
+                stale.append(f"finding {i}: sent {message['edge']}, stored {stored.findings[i][0]}")
     # What was sent and not acked may be stored, or was lost with its agent's state: then a gap says so.
     for epoch, sent in tap.sent.items():
         for seq in range(1, max(sent) + 1):
