@@ -325,6 +325,11 @@ void spool_ack(struct spool *spool, struct spool_epoch *epoch, uint64_t seq)
 		spool->memory.end = epoch == spool_live(spool) ? 0 : spool->memory.end;
 }
 
+int spool_dir(const struct spool *spool)
+{
+	return spool->dir_fd;
+}
+
 void spool_count(const struct spool *spool, struct spool_counts *ret_counts)
 {
 	struct spool_counts c = { .on_disk = spool->on_disk,

@@ -85,6 +85,9 @@ void spool_ack(struct spool *spool, struct spool_epoch *epoch, uint64_t seq);
 /* Call now and then: tries a failed disk again when it is time. */
 void spool_tend(struct spool *spool, struct mono now);
 
+/* The state directory, locked; -1: there is none. Borrowed until the next tend. */
+int spool_dir(const struct spool *spool);
+
 struct spool_counts {
 	bool on_disk;
 	uint64_t messages, bytes, gaps, postmortem_parts;
