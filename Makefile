@@ -16,7 +16,7 @@ VERSION_BASE := 0.1.0
 # The layers, highest first; tools/layers.txt says who may include whom.
 LAYERS := cli agent collector config rules ledger wire engine jvm kernel net data sys base
 PURE   := base ledger rules
-PKGS   := libcurl libwebsockets libuv yaml-0.1 libcgroup jansson sqlite3
+PKGS   := libcurl libwebsockets libuv openssl yaml-0.1 libcgroup jansson sqlite3
 
 # --- compiler and flags -----------------------------------------------------------------
 ifeq ($(origin CC),default)

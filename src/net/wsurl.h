@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A WebSocket URL taken apart (RFC 6455, section 3), without what we never send: user, query, fragment. */
+/* ws://HOST[:PORT][/PATH] and wss://, nothing else: no user, no query, no fragment. HOST may be [v6]. */
 #ifndef NET_WSURL_H
 #define NET_WSURL_H
 
-#include "base/err.h"
-#include "base/str.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-enum { WSURL_HOST_CAP = 254, WSURL_PATH_CAP = 256 };
+#include "base/err.h"
 
 struct wsurl {
-	bool tls;                  /* wss */
-	char host[WSURL_HOST_CAP]; /* a name or a numeric address, v6 without its brackets */
-	uint16_t port;             /* 80 or 443 where none is written */
-	char path[WSURL_PATH_CAP]; /* "/" where none is written */
+	bool tls;
+	char host[256]; /* without brackets */
+	uint16_t port;  /* 80 and 443 where none is given */
+	char path[512]; /* begins with '/' */
+	bool is_v6;     /* stood in brackets */
 };
 
-/* USAGE, with what to write. */
-int wsurl_parse(const char *url, struct wsurl *ret_url, struct err *err) __attribute__((warn_unused_result));
+int wsurl_parse(const char *text, struct wsurl *ret_url, struct err *err) __attribute__((warn_unused_result));
 
 #endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Headers and query parameters of a request. */
+#include "net/lws_server.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+/* lws keeps a header it knows under a token, and only then; any other one under its name. */
+static const struct {
+	const char *name;
+	enum lws_token_indexes token;
+} tokens[] = {
+	{ "host", WSI_TOKEN_HOST },
+	{ "origin", WSI_TOKEN_ORIGIN },
+	{ "cookie", WSI_TOKEN_HTTP_COOKIE },
+	{ "accept", WSI_TOKEN_HTTP_ACCEPT },
+	{ "authorization", WSI_TOKEN_HTTP_AUTHORIZATION },
+	{ "if-none-match", WSI_TOKEN_HTTP_IF_NONE_MATCH },
+	{ "if-match", WSI_TOKEN_HTTP_IF_MATCH },
+	{ "if-modified-since", WSI_TOKEN_HTTP_IF_MODIFIED_SINCE },
+	{ "accept-encoding", WSI_TOKEN_HTTP_ACCEPT_ENCODING },
+	{ "accept-language", WSI_TOKEN_HTTP_ACCEPT_LANGUAGE },
+	{ "cache-control", WSI_TOKEN_HTTP_CACHE_CONTROL },
+	{ "content-type", WSI_TOKEN_HTTP_CONTENT_TYPE },
+	{ "content-length", WSI_TOKEN_HTTP_CONTENT_LENGTH },
+	{ "referer", WSI_TOKEN_HTTP_REFERER },
+	{ "user-agent", WSI_TOKEN_HTTP_USER_AGENT },
+	{ "x-forwarded-for", WSI_TOKEN_X_FORWARDED_FOR },
+	{ "x-real-ip", WSI_TOKEN_HTTP_X_REAL_IP },
+	{ "x-auth-token", WSI_TOKEN_X_AUTH_TOKEN },
+	{ "via", WSI_TOKEN_HTTP_VIA },
+	{ "from", WSI_TOKEN_HTTP_FROM },
+};
+
+/* Copied behind what was asked for before. "" where there is none or no room. */
+static struct str copy_header(struct request_store *store, const char *name, int token)
+{
+	char with_colon[64];
+	char *dest = store->headers + store->headers_len;
+	size_t room = sizeof(store->headers) - store->headers_len;
+	int name_len = snprintf(with_colon, sizeof(with_colon), "%s:", name);
+	if (name_len < 0 || (size_t)name_len >= sizeof(with_colon) || room < 2)
+		return STR("");
+	int len = token >= 0 ? lws_hdr_copy_fragment(store->wsi, dest, (int)room, (enum lws_token_indexes)token, 0) :
+			       lws_hdr_custom_copy(store->wsi, dest, (int)room, with_colon, name_len);
+	if (len <= 0)
+		return STR("");
+	store->headers_len += (size_t)len + 1;
+	return str_trim((struct str){ dest, (size_t)len });
+}
+
+struct str server_header(const struct server_request *request, const char *name)
+{
+	/* The store is ours and was writable when the request was made of it. */
+	struct request_store *store = (struct request_store *)(uintptr_t)request->handle;
+	int token = -1;
+	for (size_t i = 0; i < sizeof(tokens) / sizeof(tokens[0]); i++)
+		if (strcmp(tokens[i].name, name) == 0)
+			token = (int)tokens[i].token;
+	if (token >= 0 && lws_hdr_total_length(store->wsi, (enum lws_token_indexes)token) <= 0)
+		return STR("");
+	return copy_header(store, name, token);
+}
+
+bool header_lists(struct lws *wsi, enum lws_token_indexes token, struct str value)
+{
+	char text[512];
+	if (lws_hdr_copy(wsi, text, sizeof(text), token) <= 0)
+		return false;
+	struct str rest = str_of(text), part;
+	while (str_split(&rest, ',', &part)) {
+		part = str_trim(part);
+		if (part.len == value.len && strncasecmp(part.ptr, value.ptr, part.len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* --- queries -------------------------------------------------------------------------------- */
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* One character of a query component, '+' being a blank. False: malformed, or a NUL. */
+static bool take_decoded(struct str *text, char *ret_c)
+{
+	char c = text->ptr[0];
+	*text = str_skip(*text, 1);
+	if (c == '+')
+		c = ' ';
+	if (c == '%') {
+		int high = text->len >= 2 ? hex_digit(text->ptr[0]) : -1;
+		int low = text->len >= 2 ? hex_digit(text->ptr[1]) : -1;
+		if (high < 0 || low < 0)
+			return false;
+		c = (char)(high << 4 | low);
+		*text = str_skip(*text, 2);
+	}
+	*ret_c = c;
+	return c != '\0';
+}
+
+static bool decode(struct str text, char *dest, size_t cap)
+{
+	size_t len = 0;
+	while (text.len) {
+		char c;
+		if (len + 1 >= cap || !take_decoded(&text, &c))
+			return false;
+		dest[len++] = c;
+	}
+	if (cap == 0)
+		return false;
+	dest[len] = '\0';
+	return true;
+}
+
+bool server_query(struct str query, const char *name, char *dest, size_t cap)
+{
+	struct str part;
+	while (str_split(&query, '&', &part)) {
+		size_t end = str_index(part, '=');
+		char key[64];
+		if (!decode((struct str){ part.ptr, end }, key, sizeof(key)) || strcmp(key, name) != 0)
+			continue;
+		/* dest is touched only by a value that is good. */
+		char value[2048];
+		if (!decode(str_skip(part, end < part.len ? end + 1 : end), value, sizeof(value)) ||
+		    strlen(value) >= cap)
+			return false;
+		memcpy(dest, value, strlen(value) + 1);
+		return true;
+	}
+	return false;
+}

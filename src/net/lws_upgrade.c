@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The server's side of WebSockets. */
+#include "net/lws_server.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+enum { CLOSE_WAIT_MS = 5000 };
+
+/* Why this is no upgrade that we make; NULL: it is one. */
+static const char *not_an_upgrade(const struct server_ws *conn, struct lws *wsi, const char *kind)
+{
+	const char *protocol = conn->server->protocol;
+	char version[8];
+	if (!protocol || strcasecmp(kind, "websocket") != 0)
+		return "no upgrade to this is made here";
+	if (conn->server->draining)
+		return "the server is going away";
+	if (lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) <= 0 ||
+	    !header_lists(wsi, WSI_TOKEN_CONNECTION, STR("upgrade")) || lws_hdr_total_length(wsi, WSI_TOKEN_KEY) <= 0 ||
+	    lws_hdr_total_length(wsi, WSI_TOKEN_HOST) <= 0)
+		return "no whole WebSocket handshake";
+	if (lws_hdr_copy(wsi, version, sizeof(version), WSI_TOKEN_VERSION) <= 0 || strcmp(version, "13") != 0)
+		return "Sec-WebSocket-Version is not 13";
+	if (!header_lists(wsi, WSI_TOKEN_PROTOCOL, str_of(protocol)))
+		return "Sec-WebSocket-Protocol has none that is spoken here";
+	return NULL;
+}
+
+int upgrade_begin(struct server_ws *conn, struct lws *wsi, const char *kind)
+{
+	struct server *server = conn->server;
+	struct request_store store;
+	struct server_request request;
+	const char *why = conn->state == CONN_HEADERS ? not_an_upgrade(conn, wsi, kind) : "not now";
+	if (why)
+		return refuse_now(conn, wsi, 400, why);
+	if (!request_fill(conn, wsi, &store, &request))
+		return refuse_now(conn, wsi, 400, "the path or query is malformed or too long");
+	struct server_reply reply = { .status = 403, .content_type = "application/json", .body.cap = SERVER_REPLY_CAP };
+	void *session = NULL;
+	server->counts.requests_total++;
+	if (!server->events.on_upgrade(server->context, &request, &reply, &session))
+		return reply_now(conn, wsi, &reply);
+	buf_done(&reply.body);
+	conn->session = session;
+	conn->has_session = true;
+	return 0;
+}
+
+int upgrade_open(struct server_ws *conn, struct lws *wsi)
+{
+	if (!conn->has_session)
+		return -1;
+	conn->wsi = wsi;
+	conn->state = CONN_WS;
+	conn->heard = loop_now(conn->server->loop);
+	conn_deadline(conn, 0);
+	conn->server->events.on_open(conn->session, conn);
+	return 0;
+}
+
+void ws_ended(struct server_ws *conn)
+{
+	if (!conn->has_session)
+		return;
+	conn->has_session = false;
+	conn->server->events.on_closed(conn->session, conn->close_code);
+}
+
+void ws_peer_close(struct server_ws *conn, const unsigned char *bytes, size_t len)
+{
+	if (len >= 2)
+		conn->close_code = (uint16_t)(bytes[0] << 8 | bytes[1]);
+	conn->state = CONN_CLOSING;
+	conn_deadline(conn, CLOSE_WAIT_MS);
+}
+
+/* --- receiving ------------------------------------------------------------------------------ */
+
+static int close_for(struct server_ws *conn, struct lws *wsi, unsigned code)
+{
+	if (code == CLOSE_TOO_BIG)
+		conn->server->counts.too_big_total++;
+	else
+		conn->server->counts.bad_frames_total++;
+	conn->close_code = (uint16_t)code;
+	inbox_done(&conn->inbox);
+	conn->state = CONN_CLOSING;
+	conn_deadline(conn, CLOSE_WAIT_MS);
+	lws_close_reason(wsi, (enum lws_close_status)code, NULL, 0);
+	return -1;
+}
+
+int ws_piece(struct server_ws *conn, struct lws *wsi, struct str piece)
+{
+	struct server *server = conn->server;
+	struct str message;
+	conn->heard = loop_now(server->loop);
+	server->counts.received_bytes_total += piece.len;
+	if (conn->state != CONN_WS)
+		return 0;
+	int r = inbox_take(&conn->inbox, wsi, server->options.max_frame, piece, &message);
+	if (r < 0)
+		return close_for(conn, wsi, (unsigned)-r);
+	if (r == 0) {
+		if (!conn->message_since.ns)
+			conn->message_since = conn->heard;
+		return 0;
+	}
+	conn->message_since = (struct mono){ 0 };
+	server->counts.frames_total++;
+	server->events.on_frame(conn->session, message);
+	inbox_done(&conn->inbox);
+	return 0;
+}
+
+/* --- sending -------------------------------------------------------------------------------- */
+
+void server_ws_want_write(struct server_ws *ws)
+{
+	if (ws->state != CONN_WS)
+		return;
+	conn_expects_write(ws);
+	lws_callback_on_writable(ws->wsi);
+}
+
+void server_ws_close(struct server_ws *ws, unsigned code, const char *reason)
+{
+	if (ws->want_close || ws->state != CONN_WS)
+		return;
+	ws->want_close = (uint16_t)code;
+	snprintf(ws->close_reason, sizeof(ws->close_reason), "%s", reason ? reason : "");
+	server_ws_want_write(ws);
+}
+
+void server_ws_pause(struct server_ws *ws, bool paused)
+{
+	if (ws->state == CONN_WS)
+		(void)lws_rx_flow_control(ws->wsi, paused ? 0 : 1);
+}
+
+/* The caller has no more to say: shake hands. */
+static int say_close(struct server_ws *conn, struct lws *wsi)
+{
+	conn->close_code = conn->want_close;
+	conn->state = CONN_CLOSING;
+	conn_deadline(conn, CLOSE_WAIT_MS);
+	lws_close_reason(wsi, (enum lws_close_status)conn->want_close, (unsigned char *)conn->close_reason,
+			 strlen(conn->close_reason));
+	return -1;
+}
+
+/* All that was written before is out when lws calls this. */
+int ws_writeable(struct server_ws *conn, struct lws *wsi)
+{
+	struct server *server = conn->server;
+	conn->write_since = (struct mono){ 0 };
+	if (conn->state != CONN_WS)
+		return 0;
+	if (conn->want_ping) {
+		conn->want_ping = false;
+		server_ws_want_write(conn);
+		return frame_write_ping(wsi);
+	}
+	buf_clear(&server->out);
+	if (!server->events.on_writable(conn->session, &server->out))
+		return conn->want_close ? say_close(conn, wsi) : 0;
+	if (buf_failed(&server->out))
+		return close_for(conn, wsi, CLOSE_TROUBLE);
+	server->counts.sent_bytes_total += server->out.len;
+	int r = frame_write(wsi, &server->scratch, buf_str(&server->out));
+	frame_trim(&server->out);
+	server_ws_want_write(conn);
+	return r;
+}
+
+/* Idle: ping it, then give it up. */
+void ws_sweep(struct server_ws *conn)
+{
+	const struct server_options *options = &conn->server->options;
+	uint64_t silent_ms = mono_ms_until(conn->heard, loop_now(conn->server->loop));
+	if (silent_ms >= options->dead_s * 1000ull) {
+		conn->server->counts.timeouts_total++;
+		conn_kill(conn);
+	} else if (silent_ms < options->ping_s * 1000ull) {
+		conn->pinged = false;
+	} else if (!conn->pinged) {
+		conn->pinged = conn->want_ping = true;
+		server_ws_want_write(conn);
+	}
+}
