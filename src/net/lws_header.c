@@ -54,6 +54,8 @@ struct str server_header(const struct server_request *request, const char *name)
 	/* The store is ours and was writable when the request was made of it. */
 	struct request_store *store = (struct request_store *)(uintptr_t)request->handle;
 	int token = -1;
+	if (!store)
+		return STR(""); /* a request that came by no wire */
 	for (size_t i = 0; i < sizeof(tokens) / sizeof(tokens[0]); i++)
 		if (strcmp(tokens[i].name, name) == 0)
 			token = (int)tokens[i].token;
