@@ -89,22 +89,32 @@ static bool any_in_state(const struct fields *fields, const void *base, enum qty
 	return false;
 }
 
+/* An enum, or an owner: -1 is past all names. */
+static unsigned name_at(const void *slot)
+{
+	return *(const unsigned *)slot;
+}
+
+static bool is_name_there(const struct field *field, unsigned name)
+{
+	return name < field->max && name >= field->least && (field->required || name != 0);
+}
+
 static bool is_word_there(const struct field *field, const void *slot)
 {
-	unsigned name = *(const unsigned *)slot;
 	switch ((int)field->kind) {
 	case FIELD_HEX:
 		return *(const uint64_t *)slot != 0;
 	case FIELD_TEXT:
 		return *(const char *)slot != '\0';
 	case FIELD_NAME:
-		return name < field->max && name >= field->least && (field->required || name != 0);
+		return is_name_there(field, name_at(slot));
 	case FIELD_OWNER:
-		return name < OWNER_COUNT;
+		return name_at(slot) < OWNER_COUNT;
 	case FIELD_BOOL:
 		return *(const bool *)slot;
 	case FIELD_TRISTATE:
-		return name == TRISTATE_FALSE || name == TRISTATE_TRUE;
+		return name_at(slot) == TRISTATE_FALSE || name_at(slot) == TRISTATE_TRUE;
 	case FIELD_LIMIT: {
 		const struct limit *limit = slot;
 		return limit->kind == LIMIT_NONE || (limit->kind == LIMIT_SET && fits(limit->bytes));
