@@ -253,6 +253,8 @@ static int encode_type(enum wire_type type, const void *content, struct buf *fra
 	if (status < 0) {
 		frame->len = before.len;
 		frame->state = before.state;
+		if (frame->ptr)
+			frame->ptr[frame->len] = '\0';
 		err_wrap(err, "%s", wire_type_names[type]);
 	}
 	return status;
