@@ -54,7 +54,9 @@ void watch_close(struct watch *watch)
 	collect_end(&watch->target);
 	evidence_done(&watch->evidence);
 	uint64_t reopened = watch->reopened_total;
+	bool any_fs = watch->any_fs;
 	watch_init(watch);
+	watch->any_fs = any_fs;
 	watch->reopened_total = reopened;
 }
 
@@ -108,7 +110,7 @@ static void open_cgroup(struct watch *watch)
 	struct cgpath_found found = { .dirfd = -1 };
 	enum cgroup_kind kind = CGROUP_UNREAD;
 	const char *given = watch->options.cgroup_directory;
-	int rc = given ? cgpath_open_explicit(given, false, &found, &kind, &err)
+	int rc = given ? cgpath_open_explicit(given, watch->any_fs, &found, &kind, &err)
 		       : cgpath_open(watch->target.pid_fd, false, &found, &kind, &err);
 	evidence_fact_drop(&watch->evidence, "cgroup_kind");
 	(void)evidence_fact(&watch->evidence, "cgroup_kind", "%d", (int)kind);
