@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,14 +33,6 @@ static void usage(FILE *to)
 	(void)fprintf(to, "\nbankfull COMMAND --help lists its options; bankfull --version prints the version.\n");
 }
 
-/* A file that is opened must not become the standard output or error that somebody closed. Writing there fails as it did before. */
-static void hold_standard_descriptors(void)
-{
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0)
-			(void)!open("/dev/null", O_RDONLY); /* the lowest free number is fd */
-}
-
 static int run(int argc, char **argv)
 {
 	if (argc < 2) {
@@ -71,7 +62,7 @@ int main(int argc, char **argv)
 	(void)prctl(PR_SET_DUMPABLE, 0);
 	/* A limit on the size of files is an error of write(2), which is told, and no reason to die. */
 	(void)signal(SIGXFSZ, SIG_IGN);
-	hold_standard_descriptors();
+	command_hold_descriptors();
 	int status = run(argc, argv);
 	/* Help and version; a report has looked itself. */
 	if (status == EXIT_OK && fflush(stdout) != 0) {

@@ -339,7 +339,7 @@ void session_closed(struct session *session, unsigned close_code)
 	/* What it had sent is good, and what follows is about what is stored. */
 	if (session->in_batch)
 		ingest_flush(ingest);
-	if (session->fleet_told && !session->replaced)
+	if (session->fleet_told)
 		fleet_disconnected(ingest->fleet, session->agent, session->said_bye, ingest->wall);
 	if (session->agent)
 		logger_say(ingest->options.log, SAY_DEBUG, "agent-left", "%s has gone (%u)", session->id, close_code);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What app.c and route.c share. */
+#ifndef COLLECTOR_APP_PARTS_H
+#define COLLECTOR_APP_PARTS_H
+
+#include "collector/api.h"
+#include "collector/app.h"
+#include "collector/listen.h"
+#include "collector/own_rules.h"
+
+struct app {
+	const struct collectorconf *conf;
+	struct logger *log;
+	struct listen_plan plan;
+	struct loop *loop;
+	struct store *store;
+	struct fleet *fleet;
+	struct own_rules *rules;
+	struct auth *auth;
+	struct ingest *ingest;
+	struct server *server;
+	struct api api;
+	struct loop_timer *step_timer, *drain_timer;
+	struct mono rules_due, keep_due, drain_until;
+	bool draining;
+};
+
+/* route.c: requests and upgrades of all listeners; their context is the app. */
+extern const struct server_events route_events;
+
+#endif

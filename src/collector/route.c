@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which request goes where, by listener and path. */
+#include "collector/app_parts.h"
+
+static void refuse(struct server_reply *reply, unsigned status, unsigned retry_after_s, const char *text)
+{
+	reply->status = status;
+	reply->retry_after_s = retry_after_s;
+	(void)buf_printf(&reply->body, "{\"error\":\"%s\"}\n", text);
+}
+
+static bool is_agent_path(const struct server_request *request)
+{
+	return str_eq(request->path, STR("/agent"));
+}
+
+/*
+ * Open on loopback is open to every page in a browser here, if that page's own name resolves to 127.0.0.1 (DNS
+ * rebinding): such a request has that name in Host.
+ */
+static bool is_rebound(const struct app *app, const struct server_request *request)
+{
+	return app->plan.open_viewers && app->plan.listeners[request->listener].loopback &&
+	       !listen_host_is_address(server_header(request, "host"));
+}
+
+static void on_request(void *context, const struct server_request *request, struct server_reply *reply)
+{
+	struct app *app = context;
+	unsigned serves = app->plan.listeners[request->listener].serves;
+	if ((serves & LISTEN_AGENTS) && is_agent_path(request)) {
+		refuse(reply, 426, 0, "agents speak WebSocket here, subprotocol " WIRE_PROTOCOL);
+		str_copy(reply->extra, sizeof reply->extra, STR("Upgrade: websocket\r\n"));
+	} else if (serves == LISTEN_AGENTS) {
+		refuse(reply, 404, 0, "this listener serves agents alone, at /agent");
+	} else if ((serves & LISTEN_API) && is_rebound(app, request)) {
+		refuse(reply, 403, 0,
+		       "open on loopback: ask for localhost or the address itself, not for another name");
+	} else {
+		api_request(&app->api, serves & LISTEN_API ? API_ALL : API_METRICS, request, clock_wall(), reply);
+	}
+}
+
+static bool on_upgrade(void *context, const struct server_request *request, struct server_reply *reply,
+		       void **ret_session)
+{
+	struct app *app = context;
+	struct auth_agent agent;
+	if (!(app->plan.listeners[request->listener].serves & LISTEN_AGENTS) || !is_agent_path(request)) {
+		refuse(reply, 404, 0, "no WebSocket is served here");
+		return false;
+	}
+	/* Agents send none; a browser always does (RFC 6455 section 4.1), and no page has business here. */
+	if (server_header(request, "origin").len) {
+		refuse(reply, 403, 0, "no agent has an Origin");
+		return false;
+	}
+	if (app->draining) {
+		refuse(reply, 503, 5, "the collector stops");
+		return false;
+	}
+	if (!auth_agent(app->auth, request, clock_wall(), &agent, reply))
+		return false;
+	struct session *session = ingest_open(app->ingest, &agent, request->peer);
+	if (!session) {
+		refuse(reply, 503, 30, "no room for another agent");
+		return false;
+	}
+	*ret_session = session;
+	return true;
+}
+
+static void on_open(void *session, struct server_ws *ws)
+{
+	session_opened(session, ws);
+}
+
+static void on_frame(void *session, struct str frame)
+{
+	session_frame(session, frame);
+}
+
+static bool on_writable(void *session, struct buf *frame)
+{
+	return session_writable(session, frame);
+}
+
+static void on_closed(void *session, unsigned close_code)
+{
+	session_closed(session, close_code);
+}
+
+const struct server_events route_events = { on_request, on_upgrade, on_open, on_frame, on_writable, on_closed };
