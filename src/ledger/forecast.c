@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger/forecast.h"
 
+#include <math.h>
+
+/* Of the slope: how far the true one may be off at least, either way. */
+#define FORECAST_SPREAD 0.1
+
 const char *const forecast_kind_names[FORECAST_KIND_COUNT] = { "inconclusive", "not-growing", "decelerating",
 							       "reaches" };
 
@@ -10,9 +15,16 @@ static double slope_of(const struct forecast_part *part, enum pace pace)
 {
 	if (part->trend.kind == TREND_TOO_FEW || part->trend.kind == TREND_FLAT)
 		return 0;
-	return pace == PACE_GENTLE   ? part->trend.slope_low
-	       : pace == PACE_LIKELY ? part->trend.slope
-				     : part->trend.slope_high;
+	/*
+	 * Errors of neighbouring samples are not independent, so Sen's range is too narrow: none is narrower than
+	 * FORECAST_SPREAD. A pace that falls may have come to nothing already.
+	 */
+	double slope = part->trend.slope, spread = fabs(slope) * FORECAST_SPREAD;
+	if (pace == PACE_LIKELY)
+		return slope;
+	if (pace == PACE_STEEP)
+		return fmax(part->trend.slope_high, slope + spread);
+	return part->trend.kind == TREND_DECELERATING ? 0 : fmin(part->trend.slope_low, slope - spread);
 }
 
 /* What the part holds after `t` seconds. What is past its bound already stays where it is. */

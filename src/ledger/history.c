@@ -341,12 +341,13 @@ static void scan_pool(struct history *history, struct mono now, uint64_t pool)
 	for (int kind = 0; kind < EVENT_KIND_COUNT; kind++) {
 		struct history_events *events = &history->events[kind];
 		struct history_step *last = events->n ? &events->steps[events->n - 1] : NULL;
-		if (!last || last->has_after || ++last->scans < HISTORY_RECENT ||
-		    history_since_s(last->at, now) < STEP_SETTLE_S)
+		if (!last || ++last->scans < HISTORY_RECENT || history_since_s(last->at, now) < STEP_SETTLE_S)
 			continue;
 		uint64_t recent[HISTORY_RECENT];
 		memcpy(recent, history->recent, sizeof recent);
-		last->after = trend_median(recent, HISTORY_RECENT);
+		uint64_t level = trend_median(recent, HISTORY_RECENT);
+		/* What comes with the event and goes again, buffers of a restore, is no step. */
+		last->after = last->has_after && last->after < level ? last->after : level;
 		last->has_after = true;
 	}
 }

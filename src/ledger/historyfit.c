@@ -9,31 +9,66 @@
 enum {
 	THREADS_NOISE = 16,
 	CLASSES_NOISE = 200,
-	BRIEF_LEAST_S = 1800,   /* a brief window shorter than this overrules no longer one */
+	BRIEF_LEAST_S = 3600,   /* a brief window shorter than this overrules no longer one */
+	BRIEF_REACH = 4,        /* times its length: what it says of later is the whole window's to say */
+	STANDS_NOISES = 4,      /* growth that should have shown in the brief window, in TREND_NOISE_BYTES */
 	SMALL_BYTES = 16 << 20, /* an owner that came late and is no larger than this needs no trend */
+	USUAL_SLOTS = 13,       /* a minute */
 	SPIKE_SLOTS_LEAST = 60, /* five minutes */
 	LOOKUPS_LEAST = 1000,   /* of a cache in a minute: fewer are no ratio */
 	RATE_SPAN_LEAST_S = 20,
 };
 
+/* The median of up to HISTORY_RECENT points that end with `last`. */
+static uint64_t level_at(const struct trend_series *series, size_t last)
+{
+	uint64_t figures[HISTORY_RECENT];
+	size_t n = last + 1 < HISTORY_RECENT ? last + 1 : HISTORY_RECENT;
+	for (size_t i = 0; i < n; i++)
+		figures[i] = series->points[last + 1 - n + i].bytes;
+	return trend_median(figures, n);
+}
+
+/* What rises and falls with the load of the day is where it was a day ago, however steep it is now. */
+static void level_days(const struct trend_series *series, struct trend *trend)
+{
+	if (trend->kind != TREND_GROWING || trend->span_ms < (uint64_t)HISTORY_DAY_S * 1000)
+		return;
+	size_t last = series->n - 1, before = last;
+	while (before > 0 && series->points[last].at.ns - series->points[before].at.ns < history_ns(HISTORY_DAY_S))
+		before--;
+	double grown = (double)level_at(series, last) - (double)level_at(series, before);
+	if (grown < trend->slope * HISTORY_DAY_S / 2)
+		trend->kind = TREND_FLAT;
+}
+
 /*
- * The last two hours overrule the day where they differ beyond both ranges: growth that began, that goes on steadily
- * after a warm-up, or that has ended.
+ * The last two hours overrule the day where they tell something else: growth that began and would end soon, growth that
+ * goes on steadily after a warm-up, growth that has ended. Not where something started in them: what is filled again
+ * after a restart is no trend.
  */
-static void fit_recent(const struct history_figure *figure, struct trend_space *space, struct trend *ret_trend)
+static void fit_recent(const struct history *history, const struct history_figure *figure, double room,
+		       struct trend_space *space, struct trend *ret_trend)
 {
 	struct trend brief;
 	trend_fit(&figure->whole, space, ret_trend);
+	level_days(&figure->whole, ret_trend);
+	if (history->brief_is_eventful)
+		return;
 	trend_fit(&figure->brief, space, &brief);
 	if (brief.kind == TREND_TOO_FEW || brief.span_ms < BRIEF_LEAST_S * 1000 || brief.span_ms >= ret_trend->span_ms)
 		return;
-	if (brief.kind == TREND_GROWING &&
-	    (ret_trend->kind != TREND_GROWING || brief.slope_low > ret_trend->slope_high)) {
+	double seen_s = (double)brief.span_ms / 1000;
+	bool soon = brief.kind == TREND_GROWING && room < brief.slope * seen_s * BRIEF_REACH;
+	if (soon && (ret_trend->kind != TREND_GROWING || brief.slope_low > ret_trend->slope_high)) {
 		*ret_trend = brief;
 		return;
 	}
-	double expected = ret_trend->slope * (double)brief.span_ms / 1000;
-	if (brief.kind != TREND_GROWING && ret_trend->kind == TREND_GROWING && expected >= 4.0 * TREND_NOISE_BYTES)
+	bool stands = brief.kind == TREND_FLAT || brief.kind == TREND_SHRINKING;
+	if (stands && ret_trend->kind == TREND_DECELERATING)
+		*ret_trend = brief;
+	else if (stands && ret_trend->kind == TREND_GROWING &&
+		 ret_trend->slope * seen_s >= (double)STANDS_NOISES * TREND_NOISE_BYTES)
 		ret_trend->kind = TREND_DECELERATING;
 }
 
@@ -121,6 +156,16 @@ struct qty history_soft_bound(const struct snapshot *snapshot, const struct ledg
 	return (struct qty){ 0 };
 }
 
+/* The median of the last few slots: a peak is in one or two of them. */
+static uint64_t usual_floor(const struct history *history, uint64_t now)
+{
+	uint64_t figures[USUAL_SLOTS];
+	size_t n = history->n_slots < USUAL_SLOTS ? history->n_slots : USUAL_SLOTS;
+	for (size_t i = 0; i < n; i++)
+		figures[i] = history->slot[(history->next_slot + HISTORY_SLOTS - 1 - i) % HISTORY_SLOTS];
+	return n ? trend_median(figures, n) : now;
+}
+
 /* What the floor counts: the kernel can reclaim the others. */
 static bool is_in_floor(enum owner owner)
 {
@@ -129,14 +174,19 @@ static bool is_in_floor(enum owner owner)
 }
 
 /* What the line can grow to, where something bounds it. */
-static struct limit bound_of(const struct history *history, const struct ledger *ledger, enum owner owner)
+static struct limit bound_of(const struct history *history, const struct snapshot *snapshot,
+			     const struct ledger *ledger, enum owner owner)
 {
 	const struct ledger_line *line = &ledger->lines[owner];
 	struct limit bound = line->bound;
+	const struct qty *capacity = &snapshot->engine.rocksdb.cache_capacity_bytes;
 	const struct qty *soft = &history->view.native_soft_bound_bytes;
 	if (owner == OWNER_ROCKSDB_BLOCK_CACHE && bound.kind == LIMIT_SET) /* of the three lines together */
 		bound.bytes = less(bound.bytes, sat_add(known_bytes(ledger, OWNER_ROCKSDB_MEMTABLES),
 							known_bytes(ledger, OWNER_ROCKSDB_TABLE_READERS)));
+	if (owner == OWNER_ROCKSDB_BLOCK_CACHE && qty_known(*capacity) &&
+	    (bound.kind != LIMIT_SET || capacity->bytes < bound.bytes))
+		bound = limit_set(capacity->bytes);
 	/* Past its soft bound it is no warm-up; arenas and fragments of a full cache are a sixteenth more. */
 	if (owner == OWNER_NATIVE_OTHER && qty_known(*soft) &&
 	    line->bytes.bytes < sat_add(soft->bytes, soft->bytes / 16))
@@ -144,8 +194,8 @@ static struct limit bound_of(const struct history *history, const struct ledger 
 	return bound;
 }
 
-static size_t owner_parts(const struct history *history, const struct ledger *ledger, struct forecast_part *parts,
-			  uint64_t *ret_sum)
+static size_t owner_parts(const struct history *history, const struct snapshot *snapshot, const struct ledger *ledger,
+			  struct forecast_part *parts, uint64_t *ret_sum)
 {
 	size_t n = 0;
 	*ret_sum = 0;
@@ -156,20 +206,23 @@ static size_t owner_parts(const struct history *history, const struct ledger *le
 		struct trend trend = history->view.owners[owner];
 		if (trend.kind == TREND_TOO_FEW && line->bytes.bytes < SMALL_BYTES)
 			trend.kind = TREND_FLAT;
+		const struct trend_series *brief = &history->owners[owner].brief;
+		uint64_t level = brief->n ? level_at(brief, brief->n - 1) : line->bytes.bytes;
 		parts[n++] = (struct forecast_part){ .owner = owner,
-						     .now_bytes = line->bytes.bytes,
-						     .bound = bound_of(history, ledger, (enum owner)owner),
+						     .now_bytes = level,
+						     .bound = bound_of(history, snapshot, ledger, (enum owner)owner),
 						     .trend = trend };
-		*ret_sum = sat_add(*ret_sum, line->bytes.bytes);
+		*ret_sum = sat_add(*ret_sum, level);
 	}
 	return n;
 }
 
 /*
- * The sum is made to start at the floor of now: what lies between it and the owners (the age of the scan, what the
- * kernel counts otherwise) stays as it is. Without a scan the floor is all there is.
+ * The sum is made to start at the usual floor of now, without a peak that is there at the moment: peaks are added. What
+ * lies between it and the owners (the age of the scan, what the kernel counts otherwise) stays as it is. Without a scan
+ * the floor is all there is.
  */
-static void fit_forecast(struct history *history, const struct ledger *ledger)
+static void fit_forecast(struct history *history, const struct snapshot *snapshot, const struct ledger *ledger)
 {
 	struct history_view *view = &history->view;
 	struct forecast_part parts[FORECAST_PARTS_MAX];
@@ -181,12 +234,13 @@ static void fit_forecast(struct history *history, const struct ledger *ledger)
 	};
 	if (!qty_known(ledger->floor_bytes) || !ledger->freeboard_bytes.known)
 		return;
-	size_t n = owner_parts(history, ledger, parts, &sum);
+	uint64_t limit = room < 0 ? 0 : sat_add(floor, (uint64_t)room);
+	floor = usual_floor(history, floor);
+	size_t n = owner_parts(history, snapshot, ledger, parts, &sum);
 	if (n == 0) {
 		parts[n++] = (struct forecast_part){ .owner = -1, .now_bytes = floor, .trend = view->floor };
 		sum = floor;
 	}
-	uint64_t limit = room < 0 ? 0 : sat_add(floor, (uint64_t)room);
 	limit = sum > floor ? sat_add(limit, sum - floor) : less(limit, floor - sum);
 	forecast_run(parts, n, view->spike_bytes, limit, &view->forecast);
 }
@@ -212,27 +266,44 @@ static void fit_steps(struct history *history, const struct ledger *ledger)
 		steps_judge(heights, n, room, &history->view.steps[kind]);
 		uint64_t now = history->n_recent ? history->recent[history->n_recent - 1] : 0;
 		uint64_t grown = less(now, first), share = 0;
-		if (n && sum > 0 && grown)
-			share = sat_mul((uint64_t)sum, 10000) / grown;
-		history->view.steps_share_bp[kind] = share > 10000 ? 10000 : (uint32_t)share;
+		/* Right after an event, a cache that was closed is not there: then they are more than all growth. */
+		if (n && sum > 0)
+			share = grown > (uint64_t)sum ? sat_mul((uint64_t)sum, 10000) / grown : 10000;
+		history->view.steps_share_bp[kind] = (uint32_t)share;
 	}
+}
+
+/* Something started, moved or was restored within the brief window. */
+static bool is_eventful(const struct history *history, struct mono now)
+{
+	static const enum history_event kinds[] = { EVENT_RESTART, EVENT_REBALANCE };
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+		const struct history_events *events = &history->events[kinds[i]];
+		if (events->count && history_since_s(events->last, now) < TREND_POINTS * HISTORY_SPACING_S)
+			return true;
+	}
+	return false;
 }
 
 void history_fit(struct history *history, struct mono now, const struct snapshot *snapshot, const struct ledger *ledger,
 		 struct trend_space *space)
 {
 	struct history_view *view = &history->view;
+	double room = ledger->freeboard_bytes.known ? (double)ledger->freeboard_bytes.bytes : 1e300;
+	history->brief_is_eventful = is_eventful(history, now);
 	for (int owner = 0; owner < OWNER_COUNT; owner++)
-		fit_recent(&history->owners[owner], space, &view->owners[owner]);
-	fit_recent(&history->floor, space, &view->floor);
-	fit_recent(&history->pool, space, &view->native_pool);
+		fit_recent(history, &history->owners[owner], room, space, &view->owners[owner]);
+	fit_recent(history, &history->floor, room, space, &view->floor);
+	fit_recent(history, &history->pool, room, space, &view->native_pool);
 	trend_fit_above(&history->threads.whole, THREADS_NOISE, space, &view->threads);
 	trend_fit_above(&history->metaspace.whole, TREND_NOISE_BYTES, space, &view->metaspace);
 	trend_fit_above(&history->classes.whole, CLASSES_NOISE, space, &view->classes);
+	level_days(&history->threads.whole, &view->threads);
+	level_days(&history->metaspace.whole, &view->metaspace);
 	view->spike_bytes = spike_of(history, &view->floor, space);
 	view->native_soft_bound_bytes = history_soft_bound(snapshot, ledger);
 	fit_steps(history, ledger);
-	fit_forecast(history, ledger);
+	fit_forecast(history, snapshot, ledger);
 	history->fitted = now;
 	history->fit_due = history->fit_now = false;
 }

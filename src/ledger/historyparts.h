@@ -6,9 +6,10 @@
 #include "ledger/history.h"
 
 enum {
-	HISTORY_GAP_S = 300,     /* without a tick for so long, nobody knows what happened between */
-	HISTORY_SPACING_S = 60,  /* between two points: a full series then is two hours */
-	HISTORY_WHOLE_S = 86400, /* a day: loads have a daily cycle */
+	HISTORY_GAP_S = 300,    /* without a tick for so long, nobody knows what happened between */
+	HISTORY_SPACING_S = 60, /* between two points: a full series then is two hours */
+	HISTORY_DAY_S = 86400,
+	HISTORY_WHOLE_S = 26 * 3600, /* a day and what it is compared with: loads have a daily cycle */
 	HISTORY_SLOT_S = 5,
 	HISTORY_SLOTS = 720, /* an hour: three intervals of checkpoints of 20 minutes */
 	HISTORY_RECENT = 5,
@@ -19,9 +20,10 @@ enum {
 	SETTLE_RESTART_S = 600,
 	SETTLE_REBALANCE_S = 300,
 	SETTLE_MOST_S = 3600, /* what never settles, a job that restarts all the time, is judged all the same */
-	STEP_SETTLE_S = 900,  /* after an event the figure is read again so much later, or right before the next one */
-	STEP_MERGE_S = 120,   /* events closer than this are one: attempts of one restart */
-	MASK_SCANS = 5,       /* so many scans must agree that another set of owners is read */
+	STEP_SETTLE_S =
+		900, /* so much later the figure has settled after an event; the lowest from then on to the next one counts */
+	STEP_MERGE_S = 120, /* events closer than this are one: attempts of one restart */
+	MASK_SCANS = 5,     /* so many scans must agree that another set of owners is read */
 };
 
 /* One figure: the last two hours, a point a minute, and the last day, thinned. */
@@ -83,7 +85,8 @@ struct history {
 	struct history_rate refaults, hits, misses;
 	struct count peak_other_bytes;
 
-	bool fit_due, fit_now; /* there are new points; or what was fitted is no longer true */
+	bool fit_due, fit_now;  /* there are new points; or what was fitted is no longer true */
+	bool brief_is_eventful; /* something started within the brief windows */
 	struct mono fitted;
 	struct history_view view;
 };

@@ -84,11 +84,10 @@ enum rule_answer rule_limit_forecast(const struct rule_input *input, struct find
 	finding->severity = forecast->kind == FORECAST_REACHES ? severity_of(input, forecast->likely_s) : SEVERITY_NONE;
 	if (!finding->severity)
 		return RULE_SILENT;
-	uint64_t reach = judged_level(input, T_LIMIT_FORECAST_REACH), span_s = input->history->span_ms / 1000;
-	if (forecast->likely_s > sat_mul(span_s, reach)) {
-		growing_missing(input, reach ? forecast->likely_s / reach + 1 : 0, finding);
+	uint64_t span_ms =
+		forecast->owner >= 0 ? input->history->owners[forecast->owner].span_ms : input->history->floor.span_ms;
+	if (!growing_reaches(input, T_LIMIT_FORECAST_REACH, span_ms, forecast->likely_s, finding))
 		return RULE_INCONCLUSIVE;
-	}
 	finding->owner = forecast->owner;
 	finding->excess_bytes = forecast->owner_bytes;
 	observe(input, &limit, finding);

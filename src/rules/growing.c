@@ -31,6 +31,17 @@ bool growing_waits(const struct rule_input *input, enum threshold window, struct
 	return finding->n_missing > 0;
 }
 
+bool growing_reaches(const struct rule_input *input, enum threshold reach, uint64_t span_ms, uint64_t left_s,
+		     struct finding *finding)
+{
+	uint64_t times = judged_level(input, reach), span_s = span_ms / 1000;
+	if (span_s >= DAY_S || left_s <= sat_mul(span_s, times))
+		return true;
+	uint64_t wanted = times && left_s / times < DAY_S ? left_s / times + 1 : DAY_S;
+	growing_missing(input, wanted, finding);
+	return false;
+}
+
 uint64_t growing_grown(const struct trend *trend)
 {
 	double grown = trend->slope * (double)trend->span_ms / 1000;

@@ -24,6 +24,13 @@ uint64_t growing_left_s(uint64_t room, double slope);
 /* The room below the limit, less the peaks of the floor; false where it is not known. */
 bool growing_room(const struct rule_input *input, uint64_t *ret_room);
 
+/*
+ * Whether what was watched for `span_ms` tells of `left_s` from now: no further than `reach` (a threshold) times that,
+ * until it is a whole day. False says in `finding` how much more is wanted.
+ */
+bool growing_reaches(const struct rule_input *input, enum threshold reach, uint64_t span_ms, uint64_t left_s,
+		     struct finding *finding);
+
 enum { GROWING_TEXT_CAP = 40 };
 
 /* "45 s", "20 min", "5 h 20 min", "3 d 4 h". Returns dest. */

@@ -25,13 +25,18 @@ static const char *event_name(enum history_event kind)
 	return kind == EVENT_REBALANCE ? "rebalance" : "restart";
 }
 
+/* Most of the growth came with events of this kind. */
+static bool comes_by_steps(const struct rule_input *input, enum history_event kind)
+{
+	return input->history->steps[kind].height_bytes > judged_level(input, T_STEP_GROWTH_HEIGHT) &&
+	       input->history->steps_share_bp[kind] > judged_level(input, T_STEP_GROWTH_SHARE);
+}
+
 /* The steps that explain the growth, or -1. */
 static int explaining_steps(const struct rule_input *input)
 {
 	for (size_t i = 0; i < STEP_KINDS; i++) {
-		const struct steps *steps = &input->history->steps[step_kinds[i]];
-		if (steps->alike && steps->height_bytes > judged_level(input, T_STEP_GROWTH_HEIGHT) &&
-		    input->history->steps_share_bp[step_kinds[i]] > judged_level(input, T_STEP_GROWTH_SHARE))
+		if (input->history->steps[step_kinds[i]].alike && comes_by_steps(input, step_kinds[i]))
 			return (int)step_kinds[i];
 	}
 	return -1;
@@ -123,6 +128,20 @@ static enum rule_answer fire_growth(const struct rule_input *input, const struct
 	return RULE_FIRED;
 }
 
+/* Some steps up, and fewer than tell a rule of three: worth waiting for. */
+static bool needs_more_steps(const struct rule_input *input, struct finding *finding)
+{
+	for (size_t i = 0; i < STEP_KINDS; i++) {
+		const struct steps *steps = &input->history->steps[step_kinds[i]];
+		if (steps->n == 0 || steps->n >= 3 || !comes_by_steps(input, step_kinds[i]))
+			continue;
+		finding_missing(finding, "%zu more %ss: %zu have been followed, and steps are told from three",
+				3 - steps->n, event_name(step_kinds[i]), steps->n);
+		return true;
+	}
+	return false;
+}
+
 enum rule_answer rule_native_growth(const struct rule_input *input, struct finding *finding)
 {
 	const struct ledger *ledger = input->ledger;
@@ -143,9 +162,15 @@ enum rule_answer rule_native_growth(const struct rule_input *input, struct findi
 	if (trend->kind != TREND_GROWING || growing_grown(trend) <= judged_level(input, T_NATIVE_GROWTH_GROWN) ||
 	    warms_up(input) || explaining_steps(input) >= 0)
 		return RULE_SILENT;
+	if (needs_more_steps(input, finding))
+		return RULE_INCONCLUSIVE;
 	uint64_t left_s = growing_room(input, &room) ? growing_left_s(room, trend->slope) : FORECAST_NEVER;
-	if (left_s != FORECAST_NEVER && left_s >= sat_mul(judged_level(input, T_NATIVE_GROWTH_DAYS), DAY_S))
+	if (left_s == FORECAST_NEVER)
+		return fire_growth(input, trend, left_s, finding);
+	if (left_s >= sat_mul(judged_level(input, T_NATIVE_GROWTH_DAYS), DAY_S))
 		return RULE_SILENT;
+	if (!growing_reaches(input, T_NATIVE_GROWTH_REACH, trend->span_ms, left_s, finding))
+		return RULE_INCONCLUSIVE;
 	return fire_growth(input, trend, left_s, finding);
 }
 
@@ -178,20 +203,6 @@ static void tell_steps(const struct rule_input *input, enum history_event kind, 
 	finding_bytes(finding, "steps", steps->n);
 	finding_bytes(finding, "steps_left", steps->left);
 	finding_figure(finding, "share_of_growth_bp", input->history->steps_share_bp[kind]);
-}
-
-/* Some steps up, and fewer than tell a rule of three: worth waiting for. */
-static bool needs_more_steps(const struct rule_input *input, struct finding *finding)
-{
-	for (size_t i = 0; i < STEP_KINDS; i++) {
-		const struct steps *steps = &input->history->steps[step_kinds[i]];
-		if (steps->n == 0 || steps->n >= 3 || steps->height_bytes <= judged_level(input, T_STEP_GROWTH_HEIGHT))
-			continue;
-		finding_missing(finding, "%zu more %ss: %zu have been followed, and steps are told from three",
-				3 - steps->n, event_name(step_kinds[i]), steps->n);
-		return true;
-	}
-	return false;
 }
 
 enum rule_answer rule_step_growth(const struct rule_input *input, struct finding *finding)
