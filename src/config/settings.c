@@ -246,11 +246,13 @@ void settings_help(const struct settings_source *source, struct buf *out)
 	for (size_t i = 0; i < source->n; i++) {
 		const struct setting_info *info = &source->table[i];
 		char left[48];
-		if (!(info->by & SETTING_BY_FLAG) || info->kind == SETTING_REFUSED)
+		if (info->kind == SETTING_REFUSED)
 			continue;
-		(void)snprintf(left, sizeof left, "--%s %s", info->name,
-			       info->kind == SETTING_SWITCH ? "" : info->argument);
-		(void)buf_printf(out, "  %-30s %s\n", left, info->help);
+		/* What is no flag is written as in the file. */
+		(void)snprintf(left, sizeof left, "%s%s %s", info->by & SETTING_BY_FLAG ? "--" : "", info->name,
+			       info->argument);
+		(void)buf_printf(out, "  %-30s %s%s\n", left, info->help,
+				 info->by & SETTING_BY_FLAG ? "" : " (variable and file alone)");
 	}
 }
 
