@@ -305,9 +305,14 @@ int store_count(struct store *store, struct store_counts *ret_counts, struct err
 	if (statvfs(store->directory, &vfs) < 0)
 		return err_sys(err, errno, "store: %s", store->directory);
 	const struct store_tally *tally = &store->tally;
+	uint64_t all, spare;
+	int rc = store_pages(store, &all, &spare, err);
+	if (rc < 0)
+		return rc;
 	*ret_counts = (struct store_counts){
 		.file_bytes = file_bytes(store->path, ""),
 		.wal_bytes = file_bytes(store->path, "-wal"),
+		.unused_bytes = spare * STORE_PAGE_BYTES,
 		.disk_free_bytes = (uint64_t)vfs.f_bavail * vfs.f_frsize,
 		.disk_cap_bytes = store->options.disk_cap_bytes,
 		.n_samples = (uint64_t)tally->samples,

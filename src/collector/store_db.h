@@ -210,6 +210,8 @@ int store_rollup(struct store *store, struct wall before, size_t *ret_did, struc
 	__attribute__((warn_unused_result));
 
 /* store_keep.c: the file may grow to the disk cap and so many pages more. */
+int store_pages(struct store *store, uint64_t *ret_all, uint64_t *ret_free, struct err *err)
+	__attribute__((warn_unused_result));
 int store_cap(struct store *store, uint64_t more_pages, struct err *err) __attribute__((warn_unused_result));
 
 /* store_check.c */

@@ -182,7 +182,7 @@ static int expire(struct store *store, struct wall now, bool *ret_more, struct e
 
 /* --- the disk cap ------------------------------------------------------------------------------------ */
 
-static int pages(struct store *store, uint64_t *ret_all, uint64_t *ret_free, struct err *err)
+int store_pages(struct store *store, uint64_t *ret_all, uint64_t *ret_free, struct err *err)
 {
 	bool row = false;
 	auto_reset sqlite3_stmt *s = store_statement(store, ST_FREE_PAGES, err);
@@ -230,7 +230,7 @@ static int vacuum(struct store *store, bool pressed, bool *ret_more, struct err 
 {
 	uint64_t all = 0, spare = 0;
 	char text[64];
-	int rc = pages(store, &all, &spare, err);
+	int rc = store_pages(store, &all, &spare, err);
 	if (rc < 0)
 		return rc;
 	if (spare == 0 || (!pressed && (spare < VACUUM_FREE_PAGES || spare < all / 4)))
@@ -248,7 +248,7 @@ static int past_cap(struct store *store, bool *ret_past, bool *ret_pressed, stru
 	*ret_past = *ret_pressed = false;
 	if (cap == 0)
 		return 0;
-	int rc = pages(store, &all, &spare, err);
+	int rc = store_pages(store, &all, &spare, err);
 	if (rc == 0)
 		rc = store_count(store, &counts, err);
 	if (rc < 0)

@@ -9,7 +9,7 @@ enum { LIST_MOST = 1000, LIST_SQL_CAP = 1024 };
 
 /*
  * The filter as a WHERE clause that holds only what is asked for, so that an index can serve it; every value is bound.
- * Places: 1 agent, 2 rule, 3 severity, 4 from, 5 to, 6 below, 7 most.
+ * Places: 1 agent, 2 rule, 3 severity, 4 from, 5 to, 6 below, 7 most, 8 id.
  */
 static void where(const struct store_filter *f, const char *table, struct buf *sql)
 {
@@ -19,6 +19,8 @@ static void where(const struct store_filter *f, const char *table, struct buf *s
 		(void)buf_puts(sql, " AND agent = 0");
 	else if (f->agent)
 		(void)buf_puts(sql, " AND agent = ?1");
+	if (f->id)
+		(void)buf_puts(sql, " AND id = ?8");
 	if (findings && f->rule)
 		(void)buf_puts(sql, " AND rule = ?2");
 	if (findings && f->least)
@@ -55,6 +57,8 @@ static sqlite3_stmt *list(struct store *store, const char *columns, const struct
 	store_bind_int(s, 5, f->to.ms);
 	store_bind_int(s, 6, f->below_row);
 	store_bind_int(s, 7, f->most ? (int64_t)(f->most > INT32_MAX ? INT32_MAX : f->most) : LIST_MOST);
+	if (f->id)
+		store_bind_text(s, 8, str_of(f->id));
 	return s;
 }
 
