@@ -23,6 +23,7 @@ static int set_up(void **state)
 {
 	(void)state;
 	s = snap_new(&snap_plain);
+	s->cgroup.max = limit_set(2 * GIB);
 	now = snap_ledger(s);
 	memset(&mark, 0, sizeof mark);
 	return 0;
