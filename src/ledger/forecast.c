@@ -105,9 +105,10 @@ void forecast_run(const struct forecast_part *parts, size_t n, uint64_t spike_by
 	for (size_t i = 0; i < n; i++)
 		if (parts[i].trend.kind == TREND_TOO_FEW)
 			return;
-	ret_forecast->earliest_s = solve(parts, n, PACE_STEEP, spike, limit);
+	/* Where it stands now is not known to the last byte either. */
+	ret_forecast->earliest_s = solve(parts, n, PACE_STEEP, spike, limit - TREND_NOISE_BYTES);
 	ret_forecast->likely_s = solve(parts, n, PACE_LIKELY, spike, limit);
-	ret_forecast->latest_s = solve(parts, n, PACE_GENTLE, spike, limit);
+	ret_forecast->latest_s = solve(parts, n, PACE_GENTLE, spike, limit + TREND_NOISE_BYTES);
 	name_owner(parts, n, ret_forecast);
 	if (ret_forecast->likely_s == FORECAST_NEVER)
 		ret_forecast->kind = FORECAST_NOT_GROWING;
