@@ -35,7 +35,7 @@ struct wsclient {
 	struct inbox inbox;
 	struct buf out, scratch;
 	struct mono heard; /* when something came last */
-	bool pinged, want_ping;
+	bool pinged, want_ping, close_sent;
 	bool in_connect, lost; /* inside lws's connect, where an end may come before it returns */
 	unsigned want_close;
 	char close_reason[100];
@@ -244,7 +244,7 @@ int wsclient_connect(struct wsclient *client, struct err *err)
 	}
 	client->ended = (struct wsclient_ended){ 0 };
 	client->want_close = 0;
-	client->pinged = client->want_ping = false;
+	client->pinged = client->want_ping = client->close_sent = false;
 	client->state = CLIENT_STARTING;
 	loop_timer_set(client->timer, 0);
 	return 0;
@@ -324,6 +324,20 @@ static int on_open(struct wsclient *client, struct lws *wsi)
 	return lws_get_opaque_user_data(wsi) == client ? 0 : -1;
 }
 
+/* From here on nothing is taken or sent but the two close frames, and that not for long. */
+static void start_close(struct wsclient *client, unsigned code, const char *reason)
+{
+	if (client->state == CLIENT_CLOSING)
+		return;
+	client->state = CLIENT_CLOSING;
+	client->want_close = code;
+	if (reason != client->close_reason)
+		snprintf(client->close_reason, sizeof(client->close_reason), "%s", reason);
+	inbox_done(&client->inbox);
+	loop_timer_set(client->timer, CLOSE_WAIT_MS);
+	lws_callback_on_writable(client->wsi);
+}
+
 static int on_piece(struct wsclient *client, struct lws *wsi, struct str piece)
 {
 	struct str message;
@@ -335,8 +349,8 @@ static int on_piece(struct wsclient *client, struct lws *wsi, struct str piece)
 		char why[64];
 		snprintf(why, sizeof(why), "closed by us with %d: the peer's message", -r);
 		set_why(client, why);
-		lws_close_reason(wsi, (enum lws_close_status) - r, NULL, 0);
-		return -1;
+		start_close(client, (unsigned)-r, "");
+		return 0;
 	}
 	if (r == 0)
 		return 0;
@@ -354,16 +368,16 @@ static int on_writeable(struct wsclient *client, struct lws *wsi)
 		lws_callback_on_writable(wsi);
 		return frame_write_ping(wsi);
 	}
-	if (client->state != CLIENT_OPEN)
+	if (client->close_sent)
 		return 0;
 	if (client->want_close) {
-		client->state = CLIENT_CLOSING;
-		loop_timer_set(client->timer, CLOSE_WAIT_MS);
+		start_close(client, client->want_close, client->close_reason);
+		client->close_sent = true;
 		set_why(client, "closed by us");
-		lws_close_reason(wsi, (enum lws_close_status)client->want_close, (unsigned char *)client->close_reason,
-				 strlen(client->close_reason));
-		return -1;
+		return frame_write_close(wsi, client->want_close, client->close_reason);
 	}
+	if (client->state != CLIENT_OPEN)
+		return 0;
 	buf_clear(&client->out);
 	bool more = client->events.on_writable(client->context, &client->out);
 	if (lws_get_opaque_user_data(wsi) != client)
@@ -372,8 +386,8 @@ static int on_writeable(struct wsclient *client, struct lws *wsi)
 		return 0;
 	if (buf_failed(&client->out)) {
 		set_why(client, "no memory for a frame");
-		lws_close_reason(wsi, (enum lws_close_status)CLOSE_TROUBLE, NULL, 0);
-		return -1;
+		start_close(client, CLOSE_TROUBLE, "");
+		return 0;
 	}
 	int r = frame_write(wsi, &client->scratch, buf_str(&client->out));
 	frame_trim(&client->out);
@@ -381,15 +395,22 @@ static int on_writeable(struct wsclient *client, struct lws *wsi)
 	return r;
 }
 
-static void on_peer_close(struct wsclient *client, const unsigned char *in, size_t len)
+/* lws answers it, unless it is the answer to ours. */
+static int on_peer_close(struct wsclient *client, const unsigned char *in, size_t len)
 {
-	if (len < 2)
-		return;
 	char why[160];
-	client->ended.close_code = (unsigned)in[0] << 8 | in[1];
-	snprintf(why, sizeof(why), "closed by the server with %u%s%.*s", client->ended.close_code, len > 2 ? ": " : "",
-		 (int)len - 2, (const char *)in + 2);
-	set_why(client, why);
+	if (len >= 2) {
+		client->ended.close_code = (unsigned)in[0] << 8 | in[1];
+		snprintf(why, sizeof(why), "closed by the server with %u%s%.*s", client->ended.close_code,
+			 len > 2 ? ": " : "", (int)len - 2, (const char *)in + 2);
+		set_why(client, why);
+	}
+	if (client->close_sent)
+		return -1;
+	client->close_sent = true;
+	client->state = CLIENT_CLOSING;
+	loop_timer_set(client->timer, CLOSE_WAIT_MS);
+	return 0;
 }
 
 int wsclient_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t len)
@@ -417,8 +438,7 @@ int wsclient_callback(struct lws *wsi, enum lws_callback_reasons reason, void *u
 	case LWS_CALLBACK_CLIENT_WRITEABLE:
 		return on_writeable(client, wsi);
 	case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE:
-		on_peer_close(client, in, len);
-		return 0;
+		return on_peer_close(client, in, len);
 	case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
 		on_failed(client, wsi, in, len);
 		return 0;

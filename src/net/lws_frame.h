@@ -39,6 +39,12 @@ bool utf8_is_valid(struct str text);
 /* A ping with a payload: lws tells of no pong that is empty (lib/roles/ws/ops-ws.c). Negative: the connection is gone. */
 int frame_write_ping(struct lws *wsi);
 
+/*
+ * Our close frame; the connection stays until the peer answers or a deadline passes. lws would send one for a callback
+ * that returns -1, but not under libuv as Debian builds it (_DEBUG: service.c closes twice, to test itself).
+ */
+int frame_write_close(struct lws *wsi, unsigned code, const char *reason);
+
 /* `frame` as one text message; `scratch` holds it with the room lws wants before it. Negative: the connection is gone. */
 int frame_write(struct lws *wsi, struct buf *scratch, struct str frame);
 

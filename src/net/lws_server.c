@@ -80,8 +80,7 @@ static int server_callback(struct lws *wsi, enum lws_callback_reasons reason, vo
 	case LWS_CALLBACK_SERVER_WRITEABLE:
 		return ws_writeable(conn, wsi);
 	case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE:
-		ws_peer_close(conn, in, len);
-		return 0;
+		return ws_peer_close(conn, in, len);
 	case LWS_CALLBACK_CLOSED:
 		ws_ended(conn);
 		return 0;

@@ -60,10 +60,10 @@ struct server_ws {
 	struct server_ws *next, *prev;
 	struct peer *peer;
 	enum conn_state state;
-	bool killed, pinged, want_ping, has_session;
-	uint16_t want_close, close_code;
-	struct mono deadline;    /* of what `state` waits for; 0: none */
-	struct mono write_since; /* something waits to be written since; 0: nothing does */
+	bool killed, pinged, want_ping, has_session, close_sent;
+	uint16_t want_close, close_code; /* close_code: what on_closed is told */
+	struct mono deadline;            /* of what `state` waits for; 0: none */
+	struct mono write_since;         /* something waits to be written since; 0: nothing does */
 	struct mono heard, message_since;
 	struct exchange *exchange;
 	void *session;
@@ -127,7 +127,7 @@ int upgrade_begin(struct server_ws *conn, struct lws *wsi, const char *kind);
 int upgrade_open(struct server_ws *conn, struct lws *wsi);
 int ws_piece(struct server_ws *conn, struct lws *wsi, struct str piece);
 int ws_writeable(struct server_ws *conn, struct lws *wsi);
-void ws_peer_close(struct server_ws *conn, const unsigned char *bytes, size_t len);
+int ws_peer_close(struct server_ws *conn, const unsigned char *bytes, size_t len);
 void ws_ended(struct server_ws *conn);
 void ws_sweep(struct server_ws *conn);
 

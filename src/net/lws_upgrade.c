@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <strings.h>
 
-enum { CLOSE_WAIT_MS = 5000 };
+enum { CLOSE_WAIT_MS = 5000, BAD_WAIT_MS = 1000 };
 
 /* Why this is no upgrade that we make; NULL: it is one. */
 static const char *not_an_upgrade(const struct server_ws *conn, struct lws *wsi, const char *kind)
@@ -68,28 +68,35 @@ void ws_ended(struct server_ws *conn)
 	conn->server->events.on_closed(conn->session, conn->close_code);
 }
 
-void ws_peer_close(struct server_ws *conn, const unsigned char *bytes, size_t len)
+/* lws answers it, unless it is the answer to ours. */
+int ws_peer_close(struct server_ws *conn, const unsigned char *bytes, size_t len)
 {
-	if (len >= 2)
+	if (!conn->close_code && len >= 2)
 		conn->close_code = (uint16_t)(bytes[0] << 8 | bytes[1]);
+	if (conn->close_sent)
+		return -1;
+	conn->close_sent = true;
 	conn->state = CONN_CLOSING;
 	conn_deadline(conn, CLOSE_WAIT_MS);
+	return 0;
 }
 
 /* --- receiving ------------------------------------------------------------------------------ */
 
-static int close_for(struct server_ws *conn, struct lws *wsi, unsigned code)
+/* What is bad ends its connection: what still comes is thrown away until the peer closes, and not for long. */
+static int close_for(struct server_ws *conn, unsigned code)
 {
 	if (code == CLOSE_TOO_BIG)
 		conn->server->counts.too_big_total++;
 	else
 		conn->server->counts.bad_frames_total++;
-	conn->close_code = (uint16_t)code;
 	inbox_done(&conn->inbox);
+	conn->want_close = conn->close_code = (uint16_t)code;
+	conn->close_reason[0] = '\0';
 	conn->state = CONN_CLOSING;
-	conn_deadline(conn, CLOSE_WAIT_MS);
-	lws_close_reason(wsi, (enum lws_close_status)code, NULL, 0);
-	return -1;
+	conn_deadline(conn, BAD_WAIT_MS);
+	lws_callback_on_writable(conn->wsi);
+	return 0;
 }
 
 int ws_piece(struct server_ws *conn, struct lws *wsi, struct str piece)
@@ -102,7 +109,7 @@ int ws_piece(struct server_ws *conn, struct lws *wsi, struct str piece)
 		return 0;
 	int r = inbox_take(&conn->inbox, wsi, server->options.max_frame, piece, &message);
 	if (r < 0)
-		return close_for(conn, wsi, (unsigned)-r);
+		return close_for(conn, (unsigned)-r);
 	if (r == 0) {
 		if (!conn->message_since.ns)
 			conn->message_since = conn->heard;
@@ -140,15 +147,14 @@ void server_ws_pause(struct server_ws *ws, bool paused)
 		(void)lws_rx_flow_control(ws->wsi, paused ? 0 : 1);
 }
 
-/* The caller has no more to say: shake hands. */
 static int say_close(struct server_ws *conn, struct lws *wsi)
 {
+	conn->close_sent = true;
 	conn->close_code = conn->want_close;
+	if (conn->state != CONN_CLOSING)
+		conn_deadline(conn, CLOSE_WAIT_MS);
 	conn->state = CONN_CLOSING;
-	conn_deadline(conn, CLOSE_WAIT_MS);
-	lws_close_reason(wsi, (enum lws_close_status)conn->want_close, (unsigned char *)conn->close_reason,
-			 strlen(conn->close_reason));
-	return -1;
+	return frame_write_close(wsi, conn->want_close, conn->close_reason);
 }
 
 /* All that was written before is out when lws calls this. */
@@ -156,8 +162,10 @@ int ws_writeable(struct server_ws *conn, struct lws *wsi)
 {
 	struct server *server = conn->server;
 	conn->write_since = (struct mono){ 0 };
-	if (conn->state != CONN_WS)
+	if (conn->close_sent)
 		return 0;
+	if (conn->state != CONN_WS)
+		return conn->want_close ? say_close(conn, wsi) : 0;
 	if (conn->want_ping) {
 		conn->want_ping = false;
 		server_ws_want_write(conn);
@@ -167,7 +175,7 @@ int ws_writeable(struct server_ws *conn, struct lws *wsi)
 	if (!server->events.on_writable(conn->session, &server->out))
 		return conn->want_close ? say_close(conn, wsi) : 0;
 	if (buf_failed(&server->out))
-		return close_for(conn, wsi, CLOSE_TROUBLE);
+		return close_for(conn, CLOSE_TROUBLE);
 	server->counts.sent_bytes_total += server->out.len;
 	int r = frame_write(wsi, &server->scratch, buf_str(&server->out));
 	frame_trim(&server->out);

@@ -5,6 +5,7 @@
 #include "base/auto.h"
 
 #include <errno.h>
+#include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -50,24 +51,28 @@ static void on_uv_poll(uv_poll_t *handle, int status, int events)
 	watch->fn(watch->context);
 }
 
+/*
+ * What lws watches is an epoll instance of our own around the descriptor: lws closes what it adopts, and it would close
+ * a pipe at POLLHUP with bytes and the end still unread (lib/roles/raw-file), which an epoll instance never shows.
+ */
 static int watch_poll(struct loop_watch *watch, int fd, struct err *err)
 {
-	/* lws closes what it adopts, and the descriptor stays the caller's. */
-	lws_sock_file_fd_type copy = { .filefd = dup(fd) };
-	if (copy.filefd < 0)
+	auto_close int around = epoll_create1(EPOLL_CLOEXEC);
+	struct epoll_event event = { .events = EPOLLIN };
+	if (around < 0 || epoll_ctl(around, EPOLL_CTL_ADD, fd, &event) != 0)
 		return err_sys(err, errno, "watch");
 	lws_adopt_desc_t info = {
 		.vh = watch->loop->base,
 		.type = LWS_ADOPT_RAW_FILE_DESC,
-		.fd = copy,
+		.fd.filefd = around,
 		.vh_prot_name = LOOP_BASE_PROTOCOL,
 		.opaque = watch,
 	};
 	watch->wsi = lws_adopt_descriptor_vhost_via_info(&info);
-	if (watch->wsi)
-		return 0;
-	close(copy.filefd);
-	return err_set(err, ERR_LIMIT, "watch: the loop has no room for another descriptor");
+	if (!watch->wsi)
+		return err_set(err, ERR_LIMIT, "watch: the loop has no room for another descriptor");
+	(void)TAKE_FD(around); /* lws's now */
+	return 0;
 }
 
 int loop_watch_new(struct loop *loop, int fd, loop_watch_fn *fn, void *context, struct loop_watch **ret_watch,
