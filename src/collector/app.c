@@ -278,7 +278,7 @@ int app_run(const struct collectorconf *conf, const char *version, struct logger
 		return err_set(err, ERR_NOMEM, "no memory");
 	app->conf = conf;
 	app->log = log;
-	raise_descriptors(app, conf->max_connections ? conf->max_connections : 20000);
+	raise_descriptors(app, conf->max_connections);
 	int rc = start(app, version, err);
 	if (rc == 0) {
 		say_where(app);

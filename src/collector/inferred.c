@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The post-mortem of an agent that could not write one: a pod's memory cgroup with oom.group, an eviction or a lost node
- * takes agent and JVM together. When a stream ends without bye while its last sample was near the limit, and neither a
- * post-mortem nor the same live process comes within INFER_AFTER_MS, the collector writes what it holds, marked inferred.
- */
-#include "collector/session.h"
+#include "collector/inferred.h"
 
 #include <inttypes.h>
 #include <stdio.h>

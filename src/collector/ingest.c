@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All sessions, and the batch that they share. */
-#include "collector/session.h"
+#include "collector/inferred.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One session: frames in, frames out. docs/wire.md says what it demands of its peer. */
-#include "collector/session.h"
+#include "collector/inferred.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -108,6 +108,13 @@ static struct session_epoch *in_order(struct session *session, struct wire_epoch
 	return epoch;
 }
 
+/* By our clock; a time that is not known stays so. */
+static struct wall corrected(const struct session *session, struct wall wall)
+{
+	int64_t ms;
+	return wall.ms == 0 || __builtin_add_overflow(wall.ms, session->offset_ms, &ms) ? wall : (struct wall){ ms };
+}
+
 /* The batch for one more message; false: there is none now, and the session has been told. */
 static bool open_batch(struct session *session)
 {
@@ -133,30 +140,34 @@ static void taken(struct session *session, struct session_epoch *epoch)
 		ingest_flush(session->ingest);
 }
 
-static void take_sample(struct session *session, const struct wire_sample *sample)
+static void take_sample(struct session *session, struct wire_sample *sample)
 {
 	struct ingest *ingest = session->ingest;
 	struct session_epoch *epoch = in_order(session, sample->head.epoch, sample->head.seq, sample->head.seq);
 	struct err err;
 	if (!epoch || !open_batch(session))
 		return;
+	/* The fleet has the session's offset itself. */
+	ingest_feed(ingest, session->agent, WIRE_SAMPLE)->sample = *sample;
+	sample->head.wall = corrected(session, sample->head.wall);
 	if (store_sample(ingest->store, session->agent, &epoch->stored, sample, ingest->wall, &err) < 0) {
 		ingest_fail(ingest, &err);
 		return;
 	}
 	ingest->counts.samples_total++;
-	ingest_feed(ingest, session->agent, WIRE_SAMPLE)->sample = *sample;
 	inferred_sample(session, sample);
 	taken(session, epoch);
 }
 
-static void take_finding(struct session *session, const struct wire_finding *finding, struct str text)
+static void take_finding(struct session *session, struct wire_finding *finding, struct str text)
 {
 	struct ingest *ingest = session->ingest;
 	struct session_epoch *epoch = in_order(session, finding->head.epoch, finding->head.seq, finding->head.seq);
 	struct err err;
 	if (!epoch || !open_batch(session))
 		return;
+	finding->head.wall = corrected(session, finding->head.wall);
+	finding->opened = corrected(session, finding->opened);
 	if (store_finding(ingest->store, session->agent, &epoch->stored, finding, text, ingest->wall, &err) < 0) {
 		ingest_fail(ingest, &err);
 		return;
@@ -166,13 +177,15 @@ static void take_finding(struct session *session, const struct wire_finding *fin
 	taken(session, epoch);
 }
 
-static void take_postmortem(struct session *session, const struct wire_postmortem *part, struct str text)
+static void take_postmortem(struct session *session, struct wire_postmortem *part, struct str text)
 {
 	struct ingest *ingest = session->ingest;
 	struct session_epoch *epoch = in_order(session, part->head.epoch, part->head.seq, part->head.seq);
 	struct err err;
 	if (!epoch || !open_batch(session))
 		return;
+	part->head.wall = corrected(session, part->head.wall);
+	part->died = corrected(session, part->died);
 	if (store_postmortem(ingest->store, session->agent, &epoch->stored, part, text, ingest->wall, &err) < 0) {
 		ingest_fail(ingest, &err);
 		return;
@@ -219,7 +232,7 @@ static void take_bye(struct session *session)
 
 /* --- frames --------------------------------------------------------------------------------------- */
 
-static void dispatch(struct session *session, const struct wire_message *message, struct str frame)
+static void dispatch(struct session *session, struct wire_message *message, struct str frame)
 {
 	switch (message->type) {
 	case WIRE_HELLO:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What ingest.c, session.c and inferred.c share. Internal to them and to their tests: nobody else looks inside.
+ * What ingest.c, session*.c, rate.c and inferred.c share. Internal to them and to their tests: nobody else looks inside.
  *
  * A session's life: NEW (hello must come), OPEN, CLOSING (an error was said, it was replaced, or it said bye; frames that
  * still come are dropped). `epochs[].stored.acked` is what was taken into the open batch, `committed` what may be acked.
@@ -22,11 +22,6 @@ enum {
 	RATE_PATIENCE_MS = 300000,
 	RATE_DEBT_S = 20, /* a peer that goes on while nobody reads: its frames come from somewhere */
 	RATE_FRAME_BYTES = 4096,
-	NEAR_LIMIT_PCT = 5,
-	OOM_RECENT_MS = 120000,
-	INFER_AFTER_MS = 90000,
-	INFER_RETRY_MS = 10000,
-	INFER_MAX = 4096, /* streams that ended near their limit within INFER_AFTER_MS */
 };
 
 struct session_epoch {
@@ -67,19 +62,6 @@ struct session {
 	struct wire_sample last;
 	bool oom_rose, oom_kill_rose;
 	struct mono oom_at;
-};
-
-/* A stream that ended near its limit and said nothing more. */
-struct watch {
-	struct watch *next;
-	int64_t agent;
-	char id[WIRE_NAME_CAP];
-	struct wire_epoch epoch;
-	struct wire_sample last;
-	bool oom_rose, oom_kill_rose;
-	struct wall ended;
-	struct mono due;
-	unsigned n_tries;
 };
 
 /* What the fleet is told once the batch is committed. */
@@ -149,14 +131,5 @@ void rate_start(struct session *session);
 /* False: it went on for too long; the session is to be closed. */
 bool rate_take(struct session *session, size_t bytes);
 void rate_resume(struct session *session);
-
-/* --- inferred.c ------------------------------------------------------------------------------ */
-
-void inferred_sample(struct session *session, const struct wire_sample *sample);
-void inferred_postmortem(struct session *session, const struct wire_postmortem *part);
-/* The stream has ended, not by us. */
-void inferred_ended(struct session *session);
-void inferred_step(struct ingest *ingest);
-void inferred_done(struct ingest *ingest);
 
 #endif
