@@ -81,13 +81,15 @@ enum rule_answer rule_limit_forecast(const struct rule_input *input, struct find
 		growing_missing(input, 0, finding);
 		return RULE_INCONCLUSIVE;
 	}
-	finding->severity = forecast->kind == FORECAST_REACHES ? severity_of(input, forecast->likely_s) : SEVERITY_NONE;
-	if (!finding->severity)
+	enum severity severity =
+		forecast->kind == FORECAST_REACHES ? severity_of(input, forecast->likely_s) : SEVERITY_NONE;
+	if (!severity)
 		return RULE_SILENT;
 	uint64_t span_ms =
 		forecast->owner >= 0 ? input->history->owners[forecast->owner].span_ms : input->history->floor.span_ms;
 	if (!growing_reaches(input, T_LIMIT_FORECAST_REACH, span_ms, forecast->likely_s, finding))
 		return RULE_INCONCLUSIVE;
+	finding->severity = severity;
 	finding->owner = forecast->owner;
 	finding->excess_bytes = forecast->owner_bytes;
 	observe(input, &limit, finding);

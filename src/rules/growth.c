@@ -135,8 +135,8 @@ static bool needs_more_steps(const struct rule_input *input, struct finding *fin
 		const struct steps *steps = &input->history->steps[step_kinds[i]];
 		if (steps->n == 0 || steps->n >= 3 || !comes_by_steps(input, step_kinds[i]))
 			continue;
-		finding_missing(finding, "%zu more %ss: %zu have been followed, and steps are told from three",
-				3 - steps->n, event_name(step_kinds[i]), steps->n);
+		finding_missing(finding, "more %ss: %zu of the three that tell steps from chance have been followed",
+				event_name(step_kinds[i]), steps->n);
 		return true;
 	}
 	return false;

@@ -15,9 +15,15 @@
 enum rule_answer judge(const char *rule, const struct snapshot *snapshot, const struct ledger *ledger,
 		       struct finding *ret)
 {
+	return judge_over_time(rule, snapshot, ledger, NULL, ret);
+}
+
+enum rule_answer judge_over_time(const char *rule, const struct snapshot *snapshot, const struct ledger *ledger,
+				 const struct history_view *history, struct finding *ret)
+{
 	struct thresholds thresholds;
 	thresholds_init(&thresholds);
-	struct rule_input input = { snapshot, ledger, &thresholds, NULL, NULL, NULL };
+	struct rule_input input = { snapshot, ledger, &thresholds, NULL, NULL, history };
 	for (size_t i = 0; i < rule_count; i++) {
 		if (strcmp(rule_table[i].name, rule) != 0)
 			continue;

@@ -9,6 +9,10 @@
 enum rule_answer judge(const char *rule, const struct snapshot *snapshot, const struct ledger *ledger,
 		       struct finding *ret);
 
+/* The same with what an agent knows of the time before. */
+enum rule_answer judge_over_time(const char *rule, const struct snapshot *snapshot, const struct ledger *ledger,
+				 const struct history_view *history, struct finding *ret);
+
 /*
  * A fired finding is whole: title, observation, a cause, a change and a validation for the steady state and one for
  * failure or restore; no text fills its buffer, so none was cut; sentences end as sentences.
