@@ -343,7 +343,7 @@ void spool_count(const struct spool *spool, struct spool_counts *ret_counts)
 		const struct spool_index *index = &spool->epochs[i]->index;
 		c.messages += index->n - index->n_kind[SPOOL_GAP];
 		c.gaps += index->n_kind[SPOOL_GAP];
-		c.postmortem_parts += index->n_kind[SPOOL_POSTMORTEM];
+		c.postmortems += spool_index_postmortems(index);
 		c.bytes += index->bytes[0] + index->bytes[1];
 		for (size_t reason = 0; reason < SPOOL_REASON_COUNT; reason++)
 			c.dropped_total[reason] += index->dropped_total[reason];

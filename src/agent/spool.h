@@ -40,8 +40,9 @@ struct spool_epoch {
 	struct spool_log file; /* fd -1: it has none (yet) */
 	struct spool_index index;
 	/* Of the session, by uplink.c: */
-	uint64_t sent; /* the highest number on the wire */
-	bool offered;  /* hello named it */
+	uint64_t ever_sent; /* the highest number that was ever on the wire, of this process */
+	uint64_t sent;      /* the highest number on the wire */
+	bool offered;       /* hello named it */
 };
 
 /* Only memory can make this fail: where the disk does, spool_trouble() says why. */
@@ -90,7 +91,7 @@ int spool_dir(const struct spool *spool);
 
 struct spool_counts {
 	bool on_disk;
-	uint64_t messages, bytes, gaps, postmortem_parts;
+	uint64_t messages, bytes, gaps, postmortems;
 	uint64_t dropped_total[SPOOL_REASON_COUNT];
 	uint64_t lost_epochs_total; /* of whole starts, removed because there were too many or their file was none */
 	uint64_t disk_bytes, memory_bytes;

@@ -149,19 +149,33 @@ void spool_index_supersede(struct spool_index *index, uint64_t key, enum wire_ed
 	}
 }
 
-bool spool_index_trim_postmortems(struct spool_index *index, uint64_t key)
+/* The keys of the post-mortems that are here, oldest first, without `besides`. */
+static size_t postmortem_keys(const struct spool_index *index, uint64_t besides, uint64_t keys[SPOOL_POSTMORTEMS_MAX])
 {
-	uint64_t keys[SPOOL_POSTMORTEMS_MAX];
 	size_t n = 0;
+	if (index->n_kind[SPOOL_POSTMORTEM] == 0)
+		return 0;
 	for (size_t i = 0; i < index->n && n < SPOOL_POSTMORTEMS_MAX; i++) {
 		const struct spool_entry *entry = &index->entries[i];
-		bool seen = entry->kind != SPOOL_POSTMORTEM || entry->key == key;
+		bool seen = entry->kind != SPOOL_POSTMORTEM || entry->key == besides;
 		for (size_t k = 0; k < n && !seen; k++)
 			seen = keys[k] == entry->key;
 		if (!seen)
 			keys[n++] = entry->key;
 	}
-	if (n < SPOOL_POSTMORTEMS_MAX)
+	return n;
+}
+
+size_t spool_index_postmortems(const struct spool_index *index)
+{
+	uint64_t keys[SPOOL_POSTMORTEMS_MAX];
+	return postmortem_keys(index, 0, keys);
+}
+
+bool spool_index_trim_postmortems(struct spool_index *index, uint64_t key)
+{
+	uint64_t keys[SPOOL_POSTMORTEMS_MAX];
+	if (postmortem_keys(index, key, keys) < SPOOL_POSTMORTEMS_MAX)
 		return false;
 	for (size_t i = 0; i < index->n; i++)
 		if (index->entries[i].kind == SPOOL_POSTMORTEM && index->entries[i].key == keys[0])

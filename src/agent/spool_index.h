@@ -61,6 +61,9 @@ void spool_index_gap(struct spool_index *index, size_t at, enum spool_reason rea
 /* A state of finding `key` is about to be pushed: an earlier update that it makes void becomes a gap. */
 void spool_index_supersede(struct spool_index *index, uint64_t key, enum wire_edge edge);
 
+/* How many post-mortems have a part that waits: SPOOL_POSTMORTEMS_MAX at most. */
+size_t spool_index_postmortems(const struct spool_index *index);
+
 /* Post-mortem `key` is about to be pushed: with MAX others here, the oldest becomes a gap. True: one did. */
 bool spool_index_trim_postmortems(struct spool_index *index, uint64_t key);
 
