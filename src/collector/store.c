@@ -312,7 +312,7 @@ int store_count(struct store *store, struct store_counts *ret_counts, struct err
 	*ret_counts = (struct store_counts){
 		.file_bytes = file_bytes(store->path, ""),
 		.wal_bytes = file_bytes(store->path, "-wal"),
-		.unused_bytes = spare * STORE_PAGE_BYTES,
+		.used_bytes = (all - spare) * STORE_PAGE_BYTES,
 		.disk_free_bytes = (uint64_t)vfs.f_bavail * vfs.f_frsize,
 		.disk_cap_bytes = store->options.disk_cap_bytes,
 		.n_samples = (uint64_t)tally->samples,

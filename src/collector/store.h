@@ -101,7 +101,8 @@ int store_keep(struct store *store, struct wall now, bool *ret_more, struct err 
 
 struct store_counts {
 	uint64_t file_bytes, wal_bytes, disk_free_bytes, disk_cap_bytes;
-	uint64_t unused_bytes; /* inside the file: pages that are used again before it grows */
+	uint64_t
+		used_bytes; /* of pages that hold something, in file or WAL: the rest is used again before the file grows */
 	uint64_t n_samples, n_rollups, n_findings, n_postmortems, n_gaps, n_agents;
 	uint64_t commits_total, failed_commits_total;
 	/* Taken before their time because of the disk cap, since the start: raw samples became minutes, the others went. */

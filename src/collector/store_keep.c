@@ -100,10 +100,10 @@ static int expire_tokens(struct store *store, struct wall now, struct err *err)
 	return store_run(store, s, err);
 }
 
-/* An epoch that has nothing left goes with its gaps, and its agent with the last one. */
-static int expire_epoch(struct store *store, int64_t epoch, int64_t agent, int64_t before_ms, struct err *err)
+/* An epoch that has nothing left goes with its gaps. */
+static int expire_epoch(struct store *store, int64_t epoch, struct err *err)
 {
-	int64_t n = 0, gaps = 0, agents = 0, sum = 0;
+	int64_t n = 0, sum = 0;
 	sqlite3_stmt *s = store_statement(store, ST_EPOCH_DELETE, err);
 	if (!s)
 		return -EIO;
@@ -111,22 +111,31 @@ static int expire_epoch(struct store *store, int64_t epoch, int64_t agent, int64
 	int rc = run_returning(store, s, &n, &sum, err);
 	if (rc < 0 || n == 0)
 		return rc;
-	static const enum store_statement rest[] = { ST_GAPS_DELETE, ST_MARKS_DELETE, ST_AGENT_DELETE };
-	for (size_t i = 0; rc == 0 && i < sizeof rest / sizeof rest[0]; i++) {
-		s = store_statement(store, rest[i], err);
-		if (!s)
-			return -EIO;
-		store_bind_int(s, 1, rest[i] == ST_AGENT_DELETE ? agent : epoch);
-		if (rest[i] != ST_GAPS_DELETE)
-			store_bind_int(s, 2, rest[i] == ST_AGENT_DELETE ? before_ms : INT64_MAX);
-		rc = run_returning(store, s,
-				   rest[i] == ST_GAPS_DELETE    ? &gaps
-				   : rest[i] == ST_AGENT_DELETE ? &agents
-								: &n,
-				   &sum, err);
-	}
-	store->tally.gaps -= gaps;
-	store->tally.agents -= agents;
+	n = 0;
+	s = store_statement(store, ST_GAPS_DELETE, err);
+	if (!s)
+		return -EIO;
+	store_bind_int(s, 1, epoch);
+	rc = run_returning(store, s, &n, &sum, err);
+	store->tally.gaps -= n;
+	s = rc == 0 ? store_statement(store, ST_MARKS_DELETE, err) : NULL;
+	if (!s)
+		return rc < 0 ? rc : -EIO;
+	store_bind_int(s, 1, epoch);
+	store_bind_int(s, 2, INT64_MAX);
+	return store_run(store, s, err);
+}
+
+/* Agents that were not seen for so long and have nothing left. */
+static int expire_agents(struct store *store, struct wall before, struct err *err)
+{
+	int64_t n = 0, sum = 0;
+	sqlite3_stmt *s = store_statement(store, ST_AGENTS_DELETE, err);
+	if (!s)
+		return -EIO;
+	store_bind_int(s, 1, before.ms);
+	int rc = run_returning(store, s, &n, &sum, err);
+	store->tally.agents -= n;
 	return rc;
 }
 
@@ -147,14 +156,13 @@ static int expire_epochs(struct store *store, struct wall now, struct wall befor
 		if (!row) {
 			store->old_epoch = 0;
 			store->old_done_ms = now.ms;
-			return 0;
+			return expire_agents(store, before, err);
 		}
-		int64_t epoch = sqlite3_column_int64(next, 0), agent = sqlite3_column_int64(next, 1);
-		int64_t last_ms = sqlite3_column_int64(next, 2);
+		int64_t epoch = sqlite3_column_int64(next, 0), last_ms = sqlite3_column_int64(next, 1);
 		(void)sqlite3_reset(next);
 		store->old_epoch = epoch;
 		if (last_ms < before.ms)
-			rc = expire_epoch(store, epoch, agent, before.ms, err);
+			rc = expire_epoch(store, epoch, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -173,7 +181,7 @@ static int expire(struct store *store, struct wall now, bool *ret_more, struct e
 		rc = expire_death(store, old.ms, &n, err);
 	if (rc == 0)
 		rc = expire_tokens(store, now, err);
-	if (rc == 0)
+	if (rc == 0 && n == 0) /* what they hold goes first */
 		rc = expire_epochs(store, now, old, ret_more, err);
 	if (n > 0)
 		*ret_more = true;

@@ -115,14 +115,14 @@ const char *const store_sql[ST_COUNT] = {
 	[ST_DEATHS_EXPIRE] = "DELETE FROM postmortem WHERE postmortem = (SELECT postmortem FROM postmortem"
 			     " WHERE received_ms < ?1 ORDER BY received_ms LIMIT 1) RETURNING postmortem",
 	[ST_TOKENS_EXPIRE] = "DELETE FROM token WHERE expires_ms <= ?1",
-	[ST_EPOCHS_OLD] = "SELECT epoch, agent, last_ms FROM epoch WHERE epoch > ?1 ORDER BY epoch LIMIT 1",
+	[ST_EPOCHS_OLD] = "SELECT epoch, last_ms FROM epoch WHERE epoch > ?1 ORDER BY epoch LIMIT 1",
 	[ST_EPOCH_DELETE] = "DELETE FROM epoch WHERE epoch = ?1 AND NOT EXISTS (SELECT 1 FROM sample WHERE epoch = ?1)"
 			    " AND NOT EXISTS (SELECT 1 FROM chunk WHERE epoch = ?1) RETURNING epoch",
 	[ST_GAPS_DELETE] = "DELETE FROM gap WHERE epoch = ?1 RETURNING from_seq",
-	[ST_AGENT_DELETE] = "DELETE FROM agent WHERE agent = ?1 AND last_ms < ?2"
-			    " AND NOT EXISTS (SELECT 1 FROM epoch WHERE agent = ?1)"
-			    " AND NOT EXISTS (SELECT 1 FROM finding WHERE agent = ?1)"
-			    " AND NOT EXISTS (SELECT 1 FROM postmortem WHERE agent = ?1) RETURNING agent",
+	[ST_AGENTS_DELETE] = "DELETE FROM agent WHERE last_ms < ?1"
+			     " AND NOT EXISTS (SELECT 1 FROM epoch e WHERE e.agent = agent.agent)"
+			     " AND NOT EXISTS (SELECT 1 FROM finding f WHERE f.agent = agent.agent)"
+			     " AND NOT EXISTS (SELECT 1 FROM postmortem p WHERE p.agent = agent.agent) RETURNING agent",
 	[ST_FREE_PAGES] = "SELECT (SELECT page_count FROM pragma_page_count), (SELECT freelist_count FROM"
 			  " pragma_freelist_count)",
 };

@@ -67,8 +67,7 @@ static struct store_counts count(struct store *store)
 
 static double live_bytes(struct store *store)
 {
-	struct store_counts counts = count(store);
-	return (double)(counts.file_bytes - counts.unused_bytes);
+	return (double)count(store).used_bytes;
 }
 
 static void fill(struct store *store, struct agent *agents, unsigned n_agents, unsigned n_ticks, int64_t now_ms)
