@@ -29,9 +29,19 @@ static int decode(struct str frame, struct wire_message *ret, struct err *err)
 	return status;
 }
 
+/* With FRAMES_OUT in the environment, every frame goes there too: tests/cli/wire_schema.sh asks the schema about them. */
+static FILE *frames_out(void)
+{
+	const char *path = getenv("FRAMES_OUT");
+	FILE *file = path ? fopen(path, "we") : NULL;
+	assert_true(!path || file);
+	return file;
+}
+
 static void what_is_said_is_heard(void **state)
 {
 	(void)state;
+	FILE *out = frames_out();
 	struct prng prng = prng_start("what_is_said_is_heard");
 	struct wire_message said, heard;
 	auto_buf struct buf frame = { .cap = 1 << 20 }, again = { .cap = 1 << 20 };
@@ -43,6 +53,8 @@ static void what_is_said_is_heard(void **state)
 		if (wire_encode(&said, &frame, &err) < 0)
 			fail_msg("round %d: %s", i, err.message);
 		assert_null(memchr(frame.ptr, '\n', frame.len));
+		if (out)
+			(void)fprintf(out, "%s\n", frame.ptr);
 		memset(&heard, 0xa5, sizeof heard);
 		if (decode(buf_str(&frame), &heard, &err) < 0)
 			fail_msg("round %d: %s in %s", i, err.message, frame.ptr);
@@ -53,6 +65,8 @@ static void what_is_said_is_heard(void **state)
 		assert_int_equal(wire_encode(&heard, &again, &err), 0);
 		assert_string_equal(frame.ptr, again.ptr);
 	}
+	if (out)
+		(void)fclose(out);
 }
 
 /* Whatever an agent puts into its structs: the collector takes the frame, or none was made. */
