@@ -49,7 +49,7 @@ static void tell_metaspace(const struct rule_input *input, uint64_t left_s, bool
 				    (unsigned long long)history->classes.first_bytes);
 	finding_bytes(finding, "metaspace_bytes", trend->last_bytes);
 	finding_bytes(finding, "grown_bytes", grown);
-	finding_figure(finding, "bytes_per_day", (int64_t)(trend->slope * DAY_S));
+	finding_bytes(finding, "bytes_per_day", growing_over(trend->slope, DAY_S));
 	finding_bytes(finding, "window_s", trend->span_ms / 1000);
 	finding_bytes(finding, "reached_in_s", left_s);
 	finding_bytes(finding, "restarts", restarts);
@@ -132,7 +132,7 @@ enum rule_answer rule_thread_growth(const struct rule_input *input, struct findi
 	finding_title(finding, "%llu threads, %llu more within %s, and no end of it", (unsigned long long)now,
 		      (unsigned long long)grown, growing_time(span, trend->span_ms / 1000));
 	finding_observation(finding, "The number of threads has grown steadily, by about %llu an hour.",
-			    (unsigned long long)(trend->slope * 3600 + 0.5));
+			    (unsigned long long)growing_over(trend->slope, 3600));
 	if (input->ledger->listed[OWNER_THREAD_STACKS] && qty_known(stacks->bytes)) {
 		finding_observation(finding, "Their stacks hold %s.", units_format(a, stacks->bytes.bytes));
 		finding_bytes(finding, "thread_stacks_bytes", stacks->bytes.bytes);

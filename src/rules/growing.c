@@ -42,16 +42,21 @@ bool growing_reaches(const struct rule_input *input, enum threshold reach, uint6
 	return false;
 }
 
+uint64_t growing_over(double slope, double seconds)
+{
+	double grown = slope * seconds;
+	return grown <= 0 ? 0 : grown >= 9e18 ? INT64_MAX : (uint64_t)(grown + 0.5);
+}
+
 uint64_t growing_grown(const struct trend *trend)
 {
-	double grown = trend->slope * (double)trend->span_ms / 1000;
-	return grown <= 0 ? 0 : grown >= 9e18 ? UINT64_MAX : (uint64_t)(grown + 0.5);
+	return growing_over(trend->slope, (double)trend->span_ms / 1000);
 }
 
 uint64_t growing_left_s(uint64_t room, double slope)
 {
 	double left = slope > 0 ? (double)room / slope : 1e300;
-	return left >= 1e15 ? FORECAST_NEVER : (uint64_t)left;
+	return left >= 1e15 ? FORECAST_NEVER : (uint64_t)(left + 0.5);
 }
 
 bool growing_room(const struct rule_input *input, uint64_t *ret_room)
@@ -83,8 +88,7 @@ const char *growing_pace(char dest[GROWING_TEXT_CAP], double slope)
 {
 	char size[UNITS_TEXT_CAP];
 	bool slow = slope * HOUR_S < 1 << 20;
-	double pace = slope * (slow ? DAY_S : HOUR_S);
-	uint64_t bytes = pace <= 0 ? 0 : pace >= 9e18 ? UINT64_MAX : (uint64_t)pace;
+	uint64_t bytes = growing_over(slope, slow ? DAY_S : HOUR_S);
 	(void)snprintf(dest, GROWING_TEXT_CAP, "%s %s", units_format(size, bytes), slow ? "a day" : "an hour");
 	return dest;
 }

@@ -15,6 +15,9 @@ bool growing_waits(const struct rule_input *input, enum threshold window, struct
 /* Says in `finding` how many more minutes of samples are wanted: of `least_s`, or, past that, of a few scans. */
 void growing_missing(const struct rule_input *input, uint64_t least_s, struct finding *finding);
 
+/* What the slope adds in that time; 0 where it falls. */
+uint64_t growing_over(double slope, double seconds);
+
 /* What the trend adds over its window. */
 uint64_t growing_grown(const struct trend *trend);
 

@@ -105,7 +105,7 @@ static void tell_growth(const struct rule_input *input, const struct trend *tren
 				    history->events[EVENT_RESTART], history->events[EVENT_REBALANCE]);
 	finding_bytes(finding, "native_other_bytes", native_bytes(input));
 	finding_bytes(finding, "grown_bytes", grown);
-	finding_figure(finding, "bytes_per_day", (int64_t)(trend->slope * DAY_S));
+	finding_bytes(finding, "bytes_per_day", growing_over(trend->slope, DAY_S));
 	finding_bytes(finding, "window_s", trend->span_ms / 1000);
 	finding_bytes(finding, "room_filled_in_s", left_s);
 }
