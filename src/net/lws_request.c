@@ -210,7 +210,7 @@ int refuse_now(struct server_ws *conn, struct lws *wsi, unsigned status, const c
 	return reply_now(conn, wsi, &reply);
 }
 
-/* Begin to send. The connection reads nothing meanwhile: lws would spin over bytes that it does not take. */
+/* Begin to send. Its reading goes on: lws 4.1.6 looks at no POLLOUT of a flow-controlled HTTP/1 connection (ops-h1.c). */
 static int send_reply(struct server_ws *conn, struct lws *wsi)
 {
 	struct exchange *exchange = conn->exchange;
@@ -226,7 +226,6 @@ static int send_reply(struct server_ws *conn, struct lws *wsi)
 	conn->state = CONN_REPLY;
 	uint64_t share = 1 + reply->body.len / BODY_PER_TIMEOUT;
 	conn_deadline(conn, conn->server->options.write_timeout_ms * share);
-	(void)lws_rx_flow_control(wsi, 0);
 	lws_callback_on_writable(wsi);
 	return 0;
 }
@@ -326,7 +325,6 @@ static int finish(struct server_ws *conn, struct lws *wsi)
 	bool close = conn->exchange->close;
 	exchange_free(conn->exchange);
 	conn->exchange = NULL;
-	(void)lws_rx_flow_control(wsi, 1);
 	if (close) {
 		conn->state = CONN_LINGER;
 		conn_deadline(conn, LINGER_MS);
