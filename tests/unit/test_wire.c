@@ -16,6 +16,7 @@
 #include "wire/wire.h"
 
 #define EPOCH "\"epoch\":\"00112233445566778899aabbccddeeff\""
+#define X16   "xxxxxxxxxxxxxxxx"
 #define HEAD  EPOCH ",\"seq\":1,\"mono_ms\":2,\"wall_ms\":3"
 
 static struct wire_message message;
@@ -109,6 +110,13 @@ static const struct {
 	  WIRE_ERR_MALFORMED },
 	{ "{\"type\":\"hello\",\"subject\":{\"labels\":{\"a\":7}}}", "hello: subject: labels: not a string",
 	  WIRE_ERR_MALFORMED },
+	{ "{\"type\":\"hello\",\"subject\":{\"labels\":{\"" X16 X16 X16 X16 "\":\"\"}}}",
+	  "hello: subject: labels: a name that is too long", WIRE_ERR_MALFORMED },
+	{ "{\"type\":\"hello\",\"subject\":{\"labels\":{\"a\":\"" X16 X16 X16 X16 "\"}}}",
+	  "hello: subject: labels: longer than 63 bytes", WIRE_ERR_MALFORMED },
+	{ "{\"type\":\"hello\",\"subject\":{\"labels\":{\"1\":\"\",\"2\":\"\",\"3\":\"\",\"4\":\"\",\"5\":\"\",\"6\":"
+	  "\"\",\"7\":\"\",\"8\":\"\",\"9\":\"\"}}}",
+	  "hello: subject: labels: more than 8", WIRE_ERR_MALFORMED },
 	{ "{\"type\":\"welcome\",\"window\":0}", "welcome: window: out of range", WIRE_ERR_MALFORMED },
 	{ "{\"type\":\"welcome\",\"window\":1,\"policy\":{\"version\":\"12\"}}",
 	  "welcome: policy: version: not 16 hex digits", WIRE_ERR_MALFORMED },
