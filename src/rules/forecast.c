@@ -11,11 +11,11 @@
 #include "rules/room.h"
 #include "rules/text.h"
 
-enum { MINUTE_S = 60, HOUR_S = 3600, DAY_S = 86400 };
+enum { HOUR_S = 3600, DAY_S = 86400 };
 
 static enum severity severity_of(const struct rule_input *input, uint64_t left_s)
 {
-	if (left_s < sat_mul(judged_level(input, T_LIMIT_FORECAST_CRITICAL), MINUTE_S))
+	if (left_s < sat_mul(judged_level(input, T_LIMIT_FORECAST_CRITICAL), HOUR_S))
 		return SEVERITY_CRITICAL;
 	if (left_s < sat_mul(judged_level(input, T_LIMIT_FORECAST_WARNING), HOUR_S))
 		return SEVERITY_WARNING;
