@@ -93,7 +93,9 @@ struct session *ingest_find(struct ingest *ingest, const char *id)
 
 static size_t epoch_bucket(struct wire_epoch epoch)
 {
-	return (epoch.bytes[0] | (size_t)epoch.bytes[1] << 8) % INGEST_BUCKETS; /* random bits already */
+	/* Random bits already, where an agent makes them. */
+	return ((size_t)(epoch.bytes[0] ^ epoch.bytes[15]) | (size_t)(epoch.bytes[1] ^ epoch.bytes[14]) << 8) %
+	       INGEST_BUCKETS;
 }
 
 static struct wire_epoch live_epoch(const struct session *session)

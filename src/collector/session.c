@@ -52,6 +52,9 @@ void session_fail(struct session *session, enum wire_error_code code, const char
 	(void)esc_copy(session->error_text, sizeof session->error_text, str_of(raw));
 	session->error = code;
 	session->error_due = true;
+	/* What the failed batch held is not to be acked; what an earlier one held is acked by the next welcome. */
+	for (size_t i = 0; code == WIRE_ERR_STORE && i < session->n_epochs; i++)
+		session->epochs[i].ack_due = false;
 	ingest->counts.errors_total[code]++;
 	if (code != WIRE_ERR_STORE) /* that has been said for the whole batch */
 		logger_say(ingest->options.log, SAY_WARNING, "agent-error", "%s at %s: %s: %s",

@@ -31,15 +31,6 @@ static bool is_anothers(const struct session *session, const struct wire_hello *
 	return false;
 }
 
-static bool is_named_twice(const struct wire_hello *hello)
-{
-	for (size_t i = 0; i < hello->n_epochs; i++)
-		for (size_t j = 0; j < i; j++)
-			if (wire_epoch_same(hello->epochs[i].epoch, hello->epochs[j].epoch))
-				return true;
-	return false;
-}
-
 static int put_hello(struct session *session, const struct wire_hello *hello, struct err *err)
 {
 	struct ingest *ingest = session->ingest;
@@ -66,6 +57,12 @@ static void replace_older(struct session *session)
 		return;
 	session->ingest->counts.replaced_total++;
 	older->replaced = true;
+	/* A half-open connection is replaced while its target lives on: what is known of it goes over. */
+	session->has_last = older->has_last;
+	session->last = older->last;
+	session->oom_rose = older->oom_rose;
+	session->oom_kill_rose = older->oom_kill_rose;
+	session->oom_at = older->oom_at;
 	session_fail(older, WIRE_ERR_REPLACED, "another session of %s is newer", session->id);
 }
 
@@ -92,11 +89,6 @@ void hello_take(struct session *session, const struct wire_hello *hello)
 		return;
 	}
 	settle_id(session, &hello->subject);
-	if (!hello->n_epochs || is_named_twice(hello)) {
-		session_fail(session, WIRE_ERR_MALFORMED, "hello: epochs: %s",
-			     hello->n_epochs ? "one is named twice" : "none is named");
-		return;
-	}
 	if (is_anothers(session, hello)) {
 		session_fail(session, WIRE_ERR_SEQUENCE, "hello: epochs: one is another agent's, which is connected");
 		return;
