@@ -236,6 +236,8 @@ int store_db_check(sqlite3 *db, const char *path, struct buf *report, struct err
 	if (rc == 0 && !broken)
 		rc = check_coverage(&check, err);
 	(void)sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL); /* it only read */
+	if (rc == -EBADMSG && err && check.n == 0) /* too damaged to be walked: what SQLite said is the line */
+		(void)buf_printf(report, "%s\n", err->message);
 	if (rc == 0 && check.n > 0)
 		rc = err_set(err, ERR_MALFORMED,
 			     "store: %s: %u troubles; restore a backup, or keep the file for whoever helps", path,

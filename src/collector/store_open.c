@@ -29,9 +29,27 @@ static int fail_io(int errnum, const char *path, const char *doing, struct err *
 	return -EIO;
 }
 
-int store_fail(sqlite3 *db, int rc, const char *path, const char *doing, struct err *err)
+/*
+ * The errno behind a code. sqlite3_system_errno() has none where a commit failed (3.40); the file that could not be
+ * written, the WAL or else the database, still remembers.
+ */
+static int errno_of(sqlite3 *db, int rc)
 {
 	int errnum = db ? sqlite3_system_errno(db) : 0;
+	if (!db || errnum != 0 || (rc & 0xff) != SQLITE_IOERR)
+		return errnum;
+	static const int which[] = { SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER };
+	for (size_t i = 0; i < sizeof which / sizeof which[0] && errnum == 0; i++) {
+		sqlite3_file *file = NULL;
+		if (sqlite3_file_control(db, "main", which[i], &file) == SQLITE_OK && file && file->pMethods)
+			(void)file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &errnum); /* stays 0 */
+	}
+	return errnum;
+}
+
+int store_fail(sqlite3 *db, int rc, const char *path, const char *doing, struct err *err)
+{
+	int errnum = errno_of(db, rc);
 	switch (rc & 0xff) {
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
