@@ -31,7 +31,7 @@ static enum end of_refusal(const struct wsclient_ended *ended, const char **advi
 	case 400:
 	case 426:
 		*advice = "no collector answers at this URL: the path is /agent, and a proxy must pass WebSockets on";
-		return END_LASTING;
+		return END_PLAIN; /* or the proxy of a collector that is on its way up */
 	default:
 		*advice = "";
 		return END_PLAIN;
