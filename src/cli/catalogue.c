@@ -173,13 +173,15 @@ static void put_silence(struct js_out *out, const struct silence *silence)
 }
 
 static void put_head(struct js_out *out, const char *name, const char *meaning, const char *inputs,
-		     const char *judged_by)
+		     const char *judged_by, bool needs_history)
 {
 	js_out_object(out);
 	put_text(out, "name", name);
 	put_text(out, "meaning", meaning);
 	put_text(out, "inputs", inputs);
 	put_text(out, "judged_by", judged_by);
+	js_out_key(out, "needs_history");
+	js_out_bool(out, needs_history);
 	js_out_key(out, "thresholds");
 	js_out_array(out);
 }
@@ -189,7 +191,7 @@ static void put_collector_rules(struct js_out *out)
 {
 	for (size_t i = 0; i < COLLECTOR_RULE_COUNT; i++) {
 		const struct collector_rule *rule = &collector_rule_table[i];
-		put_head(out, rule->name, rule->meaning, rule->inputs, "collector");
+		put_head(out, rule->name, rule->meaning, rule->inputs, "collector", false);
 		js_out_array_end(out);
 		put_silence(out, NULL);
 		js_out_object_end(out);
@@ -205,7 +207,8 @@ int catalogue_json(const struct ruleconf *conf, struct buf *buf, struct err *err
 	js_out_key(&out, "rules");
 	js_out_array(&out);
 	for (size_t i = 0; i < rule_count; i++) {
-		put_head(&out, rule_table[i].name, rule_table[i].meaning, rule_table[i].inputs, "agent");
+		put_head(&out, rule_table[i].name, rule_table[i].meaning, rule_table[i].inputs, "agent",
+			 rule_table[i].needs_history);
 		for (unsigned t = 0; t < THRESHOLD_COUNT; t++)
 			if (strcmp(threshold_table[t].rule, rule_table[i].name) == 0)
 				put_threshold(&out, conf, (enum threshold)t);

@@ -28,7 +28,7 @@ static bool is_missing_metadata(const struct rule_input *input, uint64_t data)
 	if (claim->metadata_hit_bp.known)
 		return claim->metadata_hit_bp.n < judged_level(input, T_ROCKSDB_METADATA_THRASH_HITS);
 	return misses->known && misses->n > judged_level(input, T_ROCKSDB_METADATA_THRASH_MISSES) &&
-	       data > judged_share(input, T_ROCKSDB_METADATA_THRASH_DATA, claim->cache_capacity_bytes.bytes);
+	       data > sat_mul(claim->cache_capacity_bytes.bytes, judged_level(input, T_ROCKSDB_METADATA_THRASH_DATA));
 }
 
 static bool missing_inputs(const struct rule_input *input, const struct qty *data, struct finding *finding)

@@ -216,9 +216,9 @@ const struct threshold_info threshold_table[THRESHOLD_COUNT] = {
 	[T_ROCKSDB_METADATA_THRASH_HITS] = { "rocksdb-metadata-thrash", "metadata-hits", THRESHOLD_SHARE, RAISED_BELOW,
 					     "of the look-ups of index or filter", 8000, 9000,
 					     "index and filter are needed for every read: what is worth caching is nearly always there" },
-	[T_ROCKSDB_METADATA_THRASH_DATA] = { "rocksdb-metadata-thrash", "data", THRESHOLD_SHARE, RAISED_ABOVE,
-					     "of the block cache's capacity", 200000, 150000,
-					     "index and filter are 1 to 2 % of small records' files, more with Bloom filters: at 20 times the cache they fill a large part of it" },
+	[T_ROCKSDB_METADATA_THRASH_DATA] = { "rocksdb-metadata-thrash", "data-times", THRESHOLD_COUNTED, RAISED_ABOVE,
+					     NULL, 20, 15,
+					     "times the block cache: index and filter are 1 to 2 % of small records' files, more with Bloom filters, so at 20 times they fill a large part of it" },
 	[T_LIMIT_CHANGED_MINUTES] = { "limit-changed", "minutes", THRESHOLD_COUNTED, RAISED_BELOW, NULL, 60, 60,
 				      "long enough to be seen beside what follows from it" },
 };
