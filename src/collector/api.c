@@ -243,6 +243,17 @@ static void route(struct api_call *call, enum api_surface surface)
 		api_not_found(call);
 }
 
+/* What auth refuses, in the words of this API; its headers stay. */
+static void refused(struct server_reply *reply)
+{
+	if (reply->status == 401)
+		api_error(reply, 401, "unauthorized",
+			  "a token of a viewer or operator is needed: Authorization: Bearer TOKEN");
+	else
+		api_error(reply, reply->status, reply->status == 403 ? "forbidden" : "unavailable",
+			  "this request is refused at the moment or for good, as its status says");
+}
+
 void api_request(struct api *api, enum api_surface surface, const struct server_request *request, struct wall now,
 		 struct server_reply *reply)
 {
@@ -254,8 +265,10 @@ void api_request(struct api *api, enum api_surface surface, const struct server_
 		(void)snprintf(reply->extra, sizeof reply->extra, "Allow: GET, HEAD\r\n");
 		return;
 	}
-	if (!is_open(surface, request->path) && !auth_viewer(api->auth, request, &call.viewer, reply))
+	if (!is_open(surface, request->path) && !auth_viewer(api->auth, request, &call.viewer, reply)) {
+		refused(reply);
 		return;
+	}
 	route(&call, surface);
 	if (buf_failed(&reply->body)) {
 		struct err err = { .kind = ERR_NOMEM, .message = "no memory for the reply" };
