@@ -19,10 +19,11 @@ bool grow_fits(const struct rule_input *input, uint64_t more)
 {
 	const struct ledger *ledger = input->ledger;
 	uint64_t critical;
-	if (ledger->limit.kind != LIMIT_SET || !qty_known(ledger->expected.bytes))
+	struct qty expected = room_expected(input);
+	if (ledger->limit.kind != LIMIT_SET || !qty_known(expected))
 		return false;
 	uint64_t left = room_levels(input, ledger->limit.bytes, &critical);
-	return sat_add(sat_add(ledger->expected.bytes.bytes, more), left) <= ledger->limit.bytes;
+	return sat_add(sat_add(expected.bytes, more), left) <= ledger->limit.bytes;
 }
 
 const char *grow_role(const struct snapshot *snapshot)

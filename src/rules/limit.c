@@ -218,7 +218,7 @@ enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct f
 				ledger->expected.missing ? ledger->expected.missing : "smaps of a JVM");
 	if (finding->n_missing)
 		return RULE_INCONCLUSIVE;
-	uint64_t limit = ledger->limit.bytes, expected = ledger->expected.bytes.bytes;
+	uint64_t limit = ledger->limit.bytes, expected = room_expected(input).bytes;
 	if (!room_demand_is_over(input))
 		return RULE_SILENT;
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], c[UNITS_TEXT_CAP];
@@ -237,6 +237,9 @@ enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct f
 				    ledger->expected.parts[i].unread ? "unread, in the rest"
 								     : units_format(c, ledger->expected.parts[i].bytes),
 				    i + 1 < ledger->expected.n_parts ? ";" : ".");
+	if (expected > ledger->expected.bytes.bytes)
+		finding_observation(finding, "Everything else has been %s more.",
+				    units_format(c, expected - ledger->expected.bytes.bytes));
 	observe_overrun(ledger, finding);
 	if (part && !overrun_budget(ledger))
 		finding_observation(finding, "Most still to come: %s, %s.", part->what, units_format(c, growth));

@@ -25,12 +25,27 @@ uint64_t room_levels(const struct rule_input *input, uint64_t limit, uint64_t *r
 	return most;
 }
 
+struct qty room_expected(const struct rule_input *input)
+{
+	struct qty expected = input->ledger->expected.bytes;
+	if (!qty_known(expected) || !input->history || !input->history->peak_other_bytes.known)
+		return expected;
+	uint64_t peak = input->history->peak_other_bytes.n, scaled = sat_add(peak, peak / 10);
+	for (size_t i = 0; i < input->ledger->expected.n_parts; i++) {
+		const struct demand_part *part = &input->ledger->expected.parts[i];
+		if ((part->owners >> OWNER_NATIVE_OTHER & 1) && scaled > part->bytes)
+			expected.bytes = sat_add(expected.bytes, scaled - part->bytes);
+	}
+	return expected;
+}
+
 bool room_demand_is_over(const struct rule_input *input)
 {
 	const struct ledger *ledger = input->ledger;
 	uint64_t limit = ledger->limit.bytes;
-	return ledger->limit.kind == LIMIT_SET && qty_known(ledger->expected.bytes) &&
-	       ledger->expected.bytes.bytes > sat_add(limit, judged_share(input, T_DEMAND_OVER_LIMIT_OVER, limit));
+	struct qty expected = room_expected(input);
+	return ledger->limit.kind == LIMIT_SET && qty_known(expected) &&
+	       expected.bytes > sat_add(limit, judged_share(input, T_DEMAND_OVER_LIMIT_OVER, limit));
 }
 
 unsigned long long room_factor_hundredths(uint64_t limit, uint64_t process)

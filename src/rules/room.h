@@ -15,6 +15,12 @@ uint64_t room_round_up(uint64_t bytes);
 /* The room below which freeboard-low warns, and below which it is critical. */
 uint64_t room_levels(const struct rule_input *input, uint64_t limit, uint64_t *ret_critical);
 
+/*
+ * Expected demand. Everything else counts with the highest that an agent has seen resident of it, which a report, whose
+ * window is one reading, has not. Unread as the ledger's.
+ */
+struct qty room_expected(const struct rule_input *input);
+
 /* What demand-over-limit fires by. False while either is unread. */
 bool room_demand_is_over(const struct rule_input *input);
 

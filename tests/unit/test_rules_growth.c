@@ -356,6 +356,30 @@ static void step_texts(void **state)
 	done(&sc);
 }
 
+/* Expected demand counts everything else with the highest that was seen of it. */
+static void demand_by_its_peak(void **state)
+{
+	(void)state;
+	struct scene sc = scene_of();
+	sc.s->flags.max_heap_bytes = qty_measured(1000 * MIB);
+	free(sc.l);
+	sc.l = snap_ledger(sc.s);
+	uint64_t expected = sc.l->expected.bytes.bytes, other = 0;
+	for (size_t i = 0; i < sc.l->expected.n_parts; i++)
+		if (sc.l->expected.parts[i].owners >> OWNER_NATIVE_OTHER & 1)
+			other = sc.l->expected.parts[i].bytes;
+	uint64_t missing = 2 * GIB - expected + other; /* what everything else may be, 1.1 x of it */
+	sc.h.peak_other_bytes = count_of(missing / 11 * 10);
+	assert_int_equal(ask("demand-over-limit", &sc), RULE_SILENT);
+	sc.h.peak_other_bytes = count_of(missing / 11 * 10 + MIB);
+	assert_int_equal(ask("demand-over-limit", &sc), RULE_FIRED);
+	judge_whole(&sc.f);
+	holds(sc.f.observation, "Everything else has been");
+	sc.h.peak_other_bytes = count_of(1); /* it is more now */
+	assert_int_equal(ask("demand-over-limit", &sc), RULE_SILENT);
+	done(&sc);
+}
+
 /* The largest figures that fit, and the longest texts: nothing is cut, nothing wraps. */
 static void extremes(void **state)
 {
@@ -399,15 +423,11 @@ static void extremes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_report_is_not_asked),
-		cmocka_unit_test(forecast_levels),
-		cmocka_unit_test(forecast_texts),
-		cmocka_unit_test(native_levels),
-		cmocka_unit_test(native_soft_bound),
-		cmocka_unit_test(native_texts),
-		cmocka_unit_test(step_levels),
-		cmocka_unit_test(step_texts),
-		cmocka_unit_test(extremes),
+		cmocka_unit_test(a_report_is_not_asked), cmocka_unit_test(forecast_levels),
+		cmocka_unit_test(forecast_texts),        cmocka_unit_test(native_levels),
+		cmocka_unit_test(native_soft_bound),     cmocka_unit_test(native_texts),
+		cmocka_unit_test(step_levels),           cmocka_unit_test(step_texts),
+		cmocka_unit_test(demand_by_its_peak),    cmocka_unit_test(extremes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
