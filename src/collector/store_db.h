@@ -9,10 +9,11 @@
 #include <sqlite3.h>
 
 #include "collector/pack.h"
+#include "collector/store_bind.h"
 #include "collector/store_read.h"
+#include "collector/store_sql.h"
 
 enum {
-	STORE_VERSION = 1,                 /* of the tables: PRAGMA user_version */
 	STORE_APPLICATION_ID = 0x424b464c, /* "BKFL": in the file's header, for file(1) and for us */
 	STORE_PAGE_BYTES = 4096,
 	STORE_PATH_CAP = 4096,
@@ -31,62 +32,6 @@ enum {
 struct store_tally {
 	int64_t samples, rollups, findings, postmortems, gaps, agents;
 };
-
-enum store_statement {
-	ST_BEGIN = 0,
-	ST_COMMIT,
-	ST_ROLLBACK,
-	ST_TALLY_READ,
-	ST_TALLY_WRITE,
-	ST_AGENT_FIND,
-	ST_AGENT_ADD,
-	ST_AGENT_UPDATE,
-	ST_EPOCH_FIND,
-	ST_EPOCH_ADD,
-	ST_EPOCH_ACK,
-	ST_EPOCH_BYE,
-	ST_EPOCH_FINISH,
-	ST_EPOCH_REOPEN,
-	ST_EPOCH_OPEN_ONES,
-	ST_SAMPLE_ADD,
-	ST_MARK_ADD,
-	ST_GAP_ADD,
-	ST_GAP_UNEND,
-	ST_FINDING_FIND,
-	ST_FINDING_ADD,
-	ST_FINDING_UPDATE,
-	ST_DEATH_FIND,
-	ST_DEATH_ADD,
-	ST_DEATH_FILL,
-	ST_DEATH_SAME,
-	ST_DEATH_DELETE,
-	ST_PART_ADD,
-	ST_PARTS_DELETE,
-	ST_TOKEN_ADD,
-	ST_TOKEN_FIND,
-	ST_LIVE_NEXT,
-	ST_LIVE_ROWS,
-	ST_LIVE_DELETE,
-	ST_CHUNK_ADD,
-	ST_CHUNK_OLDEST,
-	ST_CHUNK_ROWS,
-	ST_CHUNK_DELETE,
-	ST_CHUNKS_EXPIRE,
-	ST_EPOCH_BASE,
-	ST_MARKS_DELETE,
-	ST_FINDINGS_EXPIRE,
-	ST_DEATHS_EXPIRE,
-	ST_TOKENS_EXPIRE,
-	ST_EPOCHS_OLD,
-	ST_EPOCH_DELETE,
-	ST_GAPS_DELETE,
-	ST_AGENTS_DELETE,
-	ST_FREE_PAGES,
-	ST_COUNT
-};
-extern const char *const store_sql[ST_COUNT];
-/* Text i makes version i + 1 of version i. */
-extern const char *const store_migrations[STORE_VERSION];
 
 struct store {
 	sqlite3 *db;
@@ -115,11 +60,6 @@ enum store_open_how { STORE_OPEN_WRITE, STORE_OPEN_EXISTING, STORE_OPEN_READ };
 /* The file, its application id and version looked at: UNSUPPORTED if newer; older ones are left as they are. */
 int store_db_open(const char *path, enum store_open_how how, unsigned busy_ms, sqlite3 **ret_db, int *ret_version,
 		  struct err *err) __attribute__((warn_unused_result));
-static inline void store_db_closep(sqlite3 **db)
-{
-	(void)sqlite3_close(*db); /* an unfinished statement would be our bug; NULL is fine */
-}
-#define auto_db auto_(store_db_closep)
 /* One value of a statement that has one; `otherwise` where it has none. */
 int store_db_int(sqlite3 *db, const char *path, const char *sql, int64_t *ret_value, struct err *err)
 	__attribute__((warn_unused_result));
@@ -131,49 +71,11 @@ void store_path(char dest[STORE_PATH_CAP + 16], const char *directory);
 /* Prepared once, reset and without old values. NULL: `err` says why. */
 sqlite3_stmt *store_statement(struct store *store, enum store_statement which, struct err *err);
 
-/* Values never fail to bind: their places are ours, and bytes are not copied, so they must outlive the step. */
-static inline void store_bind_int(sqlite3_stmt *statement, int place, int64_t value)
-{
-	(void)sqlite3_bind_int64(statement, place, value);
-}
-static inline void store_bind_text(sqlite3_stmt *statement, int place, struct str text)
-{
-	(void)sqlite3_bind_text64(statement, place, text.ptr, text.len, SQLITE_STATIC, SQLITE_UTF8);
-}
-static inline void store_bind_blob(sqlite3_stmt *statement, int place, struct str bytes)
-{
-	(void)sqlite3_bind_blob64(statement, place, bytes.ptr, bytes.len, SQLITE_STATIC);
-}
-static inline struct str store_column(sqlite3_stmt *statement, int column)
-{
-	const char *bytes = sqlite3_column_blob(statement, column);
-	return (struct str){ bytes ? bytes : "", (size_t)sqlite3_column_bytes(statement, column) };
-}
-static inline void store_column_text(sqlite3_stmt *statement, int column, char *dest, size_t cap)
-{
-	str_copy(dest, cap, store_column(statement, column));
-}
-
 /* Runs a statement to its end, or to its first row: then `*ret_row`, and the caller resets it. */
 int store_step(struct store *store, sqlite3_stmt *statement, bool *ret_row, struct err *err)
 	__attribute__((warn_unused_result));
 /* Runs a statement that has no row. Takes NULL: store_statement() failed. */
 int store_run(struct store *store, sqlite3_stmt *statement, struct err *err) __attribute__((warn_unused_result));
-
-/* A statement for one use, closed at the end of the scope. */
-static inline void store_finalizep(sqlite3_stmt **statement)
-{
-	(void)sqlite3_finalize(*statement);
-}
-#define auto_statement auto_(store_finalizep)
-
-/* A statement goes back to its start at the end of the scope: a row that stays open blocks checkpoints. */
-static inline void store_resetp(sqlite3_stmt **statement)
-{
-	if (*statement)
-		(void)sqlite3_reset(*statement);
-}
-#define auto_reset auto_(store_resetp)
 
 /* --- parts ---------------------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every table and every statement of the store. A text of store_migrations that was released is never changed. */
-#include "collector/store_db.h"
+#include "collector/store_sql.h"
 
 const char *const store_migrations[STORE_VERSION] = {
 	/* 1 */

@@ -110,9 +110,9 @@ static void agents(void **state)
 	assert_int_equal(row.first_seen.ms, at.ms);
 	assert_int_equal(row.last_seen.ms, at.ms + 9);
 	assert_true(row.said_bye);
-	struct err err = { 0 };
-	assert_true(store_agent_read(f->store, 99, &row, &err) < 0);
-	assert_int_equal(err.kind, ERR_GONE);
+	struct err why = { 0 };
+	assert_true(store_agent_read(f->store, 99, &row, &why) < 0);
+	assert_int_equal(why.kind, ERR_GONE);
 	assert_int_equal(count(f).n_agents, 1);
 }
 
@@ -179,7 +179,7 @@ static void samples(void **state)
 static void order(void **state)
 {
 	struct fixture *f = *state;
-	struct err err = { 0 };
+	struct err why = { 0 };
 	struct wire_sample sample = storekit_sample(1);
 	put_samples(f, 5);
 	OK(store_begin(f->store, err));
@@ -187,13 +187,13 @@ static void order(void **state)
 	static const uint64_t wrong[] = { 0, 7, 100, INT64_MAX, UINT64_MAX };
 	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
 		sample.head.seq = wrong[i];
-		assert_true(store_sample(f->store, f->agent, &f->epoch, &sample, at, &err) < 0);
-		assert_int_equal(err.kind, ERR_MALFORMED);
+		assert_true(store_sample(f->store, f->agent, &f->epoch, &sample, at, &why) < 0);
+		assert_int_equal(why.kind, ERR_MALFORMED);
 	}
 	struct wire_gap gap = { .from = 6, .to = 5 };
-	assert_true(store_gap(f->store, f->agent, &f->epoch, &gap, at, &err) < 0);
+	assert_true(store_gap(f->store, f->agent, &f->epoch, &gap, at, &why) < 0);
 	gap.to = UINT64_MAX;
-	assert_true(store_gap(f->store, f->agent, &f->epoch, &gap, at, &err) < 0);
+	assert_true(store_gap(f->store, f->agent, &f->epoch, &gap, at, &why) < 0);
 	sample.head.seq = 6;
 	OK(store_sample(f->store, f->agent, &f->epoch, &sample, at, err));
 	OK(store_commit(f->store, err));
@@ -211,13 +211,13 @@ static void order(void **state)
 static void no_batch(void **state)
 {
 	struct fixture *f = *state;
-	struct err err = { 0 };
+	struct err why = { 0 };
 	struct wire_sample sample = storekit_sample(1);
-	assert_true(store_sample(f->store, f->agent, &f->epoch, &sample, at, &err) < 0);
-	assert_int_equal(err.kind, ERR_USAGE);
-	assert_true(store_commit(f->store, &err) < 0);
+	assert_true(store_sample(f->store, f->agent, &f->epoch, &sample, at, &why) < 0);
+	assert_int_equal(why.kind, ERR_USAGE);
+	assert_true(store_commit(f->store, &why) < 0);
 	OK(store_begin(f->store, err));
-	assert_true(store_begin(f->store, &err) < 0);
+	assert_true(store_begin(f->store, &why) < 0);
 	OK(store_sample(f->store, f->agent, &f->epoch, &sample, at, err));
 	store_rollback(f->store);
 	store_rollback(f->store);
@@ -424,9 +424,9 @@ static void deaths(void **state)
 	OK(store_postmortem_parts(f->store, "d1", take_death, got, err));
 	assert_int_equal(got->n, 2);
 	assert_string_equal(got->texts[1], "part 2");
-	struct err err = { 0 };
-	assert_true(store_postmortem_parts(f->store, "none", take_death, got, &err) < 0);
-	assert_int_equal(err.kind, ERR_GONE);
+	struct err why = { 0 };
+	assert_true(store_postmortem_parts(f->store, "none", take_death, got, &why) < 0);
+	assert_int_equal(why.kind, ERR_GONE);
 }
 
 /* Whichever comes first, one stays, and it is the agent's own; another death is another one. */
@@ -461,14 +461,14 @@ static void tokens(void **state)
 	struct fixture *f = *state;
 	uint8_t one[32] = { 1 }, two[32] = { 2 };
 	char id[WIRE_NAME_CAP] = "as it was";
-	struct err err = { 0 };
+	struct err why = { 0 };
 	OK(store_token_put(f->store, one, "uid-1", (struct wall){ 100 }, err));
 	OK(store_token_put(f->store, one, "uid-2", (struct wall){ 200 }, err));
 	OK(store_token_get(f->store, one, (struct wall){ 199 }, id, sizeof id, err));
 	assert_string_equal(id, "uid-2");
-	assert_true(store_token_get(f->store, one, (struct wall){ 200 }, id, sizeof id, &err) < 0);
-	assert_int_equal(err.kind, ERR_GONE);
-	assert_true(store_token_get(f->store, two, (struct wall){ 1 }, id, sizeof id, &err) < 0);
+	assert_true(store_token_get(f->store, one, (struct wall){ 200 }, id, sizeof id, &why) < 0);
+	assert_int_equal(why.kind, ERR_GONE);
+	assert_true(store_token_get(f->store, two, (struct wall){ 1 }, id, sizeof id, &why) < 0);
 	assert_string_equal(id, "uid-2");
 }
 

@@ -128,9 +128,9 @@ static void sql(const struct fixture *f, const char *text)
 static void check(const char *directory)
 {
 	auto_buf struct buf report = { .cap = 65536 };
-	struct err err = { 0 };
-	if (store_check(directory, &report, &err) < 0)
-		fail_msg("%s\n%s", err.message, buf_str(&report).ptr);
+	struct err why = { 0 };
+	if (store_check(directory, &report, &why) < 0)
+		fail_msg("%s\n%s", why.message, buf_str(&report).ptr);
 	assert_int_equal(report.len, 0);
 }
 
@@ -379,19 +379,19 @@ static void corrupt(void **state)
 	OK(store_open(f->scratch.path, NULL, &f->store, err)); /* it is as far as it was read, well */
 	OK(store_begin(f->store, err));
 	int rc = 0;
-	struct err err = { 0 };
+	struct err why = { 0 };
 	for (f->sample.head.seq = 2001; rc == 0 && f->sample.head.seq < 9000;) {
-		rc = store_sample(f->store, f->agent, &f->epoch, &f->sample, at, &err);
+		rc = store_sample(f->store, f->agent, &f->epoch, &f->sample, at, &why);
 		storekit_next(&f->prng, &f->sample, 10000);
 	}
 	bool more;
 	if (rc == 0)
-		rc = store_commit(f->store, &err);
+		rc = store_commit(f->store, &why);
 	if (rc == 0) /* the write went past the damage: who reads meets it */
-		rc = store_keep(f->store, (struct wall){ at.ms + INT64_C(864000000) }, &more, &err);
+		rc = store_keep(f->store, (struct wall){ at.ms + INT64_C(864000000) }, &more, &why);
 	assert_true(rc < 0);
-	assert_int_equal(err.kind, ERR_MALFORMED);
-	OK(store_backup(f->scratch.path, path_of(f, "b"), NULL)); /* a copy of what there is, to be kept */
+	assert_int_equal(why.kind, ERR_MALFORMED);
+	OK(store_backup(f->scratch.path, path_of(f, "b"), err)); /* a copy of what there is, to be kept */
 	scratch_dir(&f->scratch, "new");
 	FAILS(store_restore(path_of(f, "b"), path_of(f, "new"), err), ERR_MALFORMED, "restore a backup");
 	assert_int_equal(access(path_of(f, "new/bankfull.db"), F_OK), -1);

@@ -62,9 +62,9 @@ static struct fixture *begin(const struct store_options *options)
 static void check(struct fixture *f)
 {
 	auto_buf struct buf report = { .cap = 65536 };
-	struct err err = { 0 };
-	if (store_check(f->scratch.path, &report, &err) < 0)
-		fail_msg("%s\n%s", err.message, buf_str(&report).ptr);
+	struct err why = { 0 };
+	if (store_check(f->scratch.path, &report, &why) < 0)
+		fail_msg("%s\n%s", why.message, buf_str(&report).ptr);
 }
 
 static void end(struct fixture *f)
@@ -281,19 +281,19 @@ static void cap_refuses(void **state)
 {
 	(void)state;
 	struct fixture *f = begin(&(struct store_options){ .disk_cap_bytes = (uint64_t)1 << 20 });
-	struct err err = { 0 };
+	struct err why = { 0 };
 	int rc = 0;
 	struct agent *a = &f->agents[0];
 	for (int batch = 0; batch < 100 && rc == 0; batch++) {
 		OK(store_begin(f->store, err));
 		for (int i = 0; i < 360 && rc == 0; i++, f->now_ms += 10000) {
-			rc = store_sample(f->store, a->row, &a->epoch, &a->sample, (struct wall){ f->now_ms }, &err);
+			rc = store_sample(f->store, a->row, &a->epoch, &a->sample, (struct wall){ f->now_ms }, &why);
 			storekit_next(&f->prng, &a->sample, 10000);
 		}
-		rc = store_commit(f->store, &err);
+		rc = store_commit(f->store, &why);
 	}
 	assert_true(rc < 0);
-	assert_int_equal(err.kind, ERR_LIMIT);
+	assert_int_equal(why.kind, ERR_LIMIT);
 	struct store_counts before = count(f);
 	assert_int_equal(before.failed_commits_total, 1);
 	check(f);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables and the statements that are prepared once, by name: store_sql.c has their texts. For store*.c alone. */
+#ifndef COLLECTOR_STORE_SQL_H
+#define COLLECTOR_STORE_SQL_H
+
+enum { STORE_VERSION = 1 }; /* of the tables: PRAGMA user_version */
+
+enum store_statement {
+	ST_BEGIN = 0,
+	ST_COMMIT,
+	ST_ROLLBACK,
+	ST_TALLY_READ,
+	ST_TALLY_WRITE,
+	ST_AGENT_FIND,
+	ST_AGENT_ADD,
+	ST_AGENT_UPDATE,
+	ST_EPOCH_FIND,
+	ST_EPOCH_ADD,
+	ST_EPOCH_ACK,
+	ST_EPOCH_BYE,
+	ST_EPOCH_FINISH,
+	ST_EPOCH_REOPEN,
+	ST_EPOCH_OPEN_ONES,
+	ST_SAMPLE_ADD,
+	ST_MARK_ADD,
+	ST_GAP_ADD,
+	ST_GAP_UNEND,
+	ST_FINDING_FIND,
+	ST_FINDING_ADD,
+	ST_FINDING_UPDATE,
+	ST_DEATH_FIND,
+	ST_DEATH_ADD,
+	ST_DEATH_FILL,
+	ST_DEATH_SAME,
+	ST_DEATH_DELETE,
+	ST_PART_ADD,
+	ST_PARTS_DELETE,
+	ST_TOKEN_ADD,
+	ST_TOKEN_FIND,
+	ST_LIVE_NEXT,
+	ST_LIVE_ROWS,
+	ST_LIVE_DELETE,
+	ST_CHUNK_ADD,
+	ST_CHUNK_OLDEST,
+	ST_CHUNK_ROWS,
+	ST_CHUNK_DELETE,
+	ST_CHUNKS_EXPIRE,
+	ST_EPOCH_BASE,
+	ST_MARKS_DELETE,
+	ST_FINDINGS_EXPIRE,
+	ST_DEATHS_EXPIRE,
+	ST_TOKENS_EXPIRE,
+	ST_EPOCHS_OLD,
+	ST_EPOCH_DELETE,
+	ST_GAPS_DELETE,
+	ST_AGENTS_DELETE,
+	ST_FREE_PAGES,
+	ST_COUNT
+};
+extern const char *const store_sql[ST_COUNT];
+/* Text i makes version i + 1 of version i. */
+extern const char *const store_migrations[STORE_VERSION];
+
+#endif
