@@ -33,8 +33,8 @@ static void tell_metaspace(const struct rule_input *input, uint64_t left_s, bool
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], span[GROWING_TEXT_CAP], left[GROWING_TEXT_CAP],
 		pace[GROWING_TEXT_CAP];
 	uint64_t grown = growing_grown(trend), restarts = history->events[EVENT_RESTART];
-	finding_title(finding, "metaspace grows by %s, steadily for %s", growing_pace(pace, trend->slope),
-		      growing_time(span, trend->span_ms / 1000));
+	finding_title(finding, "metaspace grows steadily, by %s", growing_pace(pace, trend->slope));
+	(void)growing_time(span, trend->span_ms / 1000);
 	finding_observation(finding, "Class metadata has grown by %s in %s, to %s, and is not unloaded.",
 			    units_format(a, grown), span, units_format(b, trend->last_bytes));
 	if (left_s != FORECAST_NEVER)
@@ -129,10 +129,12 @@ enum rule_answer rule_thread_growth(const struct rule_input *input, struct findi
 	char a[UNITS_TEXT_CAP], span[GROWING_TEXT_CAP];
 	finding->severity = now > judged_level(input, T_THREAD_GROWTH_MANY) ? SEVERITY_WARNING : SEVERITY_NOTICE;
 	finding->owner = OWNER_THREAD_STACKS;
-	finding_title(finding, "%llu threads, %llu more within %s, and no end of it", (unsigned long long)now,
-		      (unsigned long long)grown, growing_time(span, trend->span_ms / 1000));
-	finding_observation(finding, "The number of threads has grown steadily, by about %llu an hour.",
-			    (unsigned long long)growing_over(trend->slope, 3600));
+	unsigned long long pace = growing_over(trend->slope, 3600);
+	finding_title(finding, "the number of threads grows steadily, by about %llu %s", pace < 10 ? pace * 24 : pace,
+		      pace < 10 ? "a day" : "an hour");
+	finding_observation(finding, "There are %llu threads, %llu more than %s ago, and the pace does not fall.",
+			    (unsigned long long)now, (unsigned long long)grown,
+			    growing_time(span, trend->span_ms / 1000));
 	if (input->ledger->listed[OWNER_THREAD_STACKS] && qty_known(stacks->bytes)) {
 		finding_observation(finding, "Their stacks hold %s.", units_format(a, stacks->bytes.bytes));
 		finding_bytes(finding, "thread_stacks_bytes", stacks->bytes.bytes);

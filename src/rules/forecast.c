@@ -28,10 +28,11 @@ static void observe(const struct rule_input *input, const struct judged_limit *l
 	uint64_t spike = input->history->spike_bytes;
 	char a[GROWING_TEXT_CAP], b[GROWING_TEXT_CAP], c[GROWING_TEXT_CAP], size[UNITS_TEXT_CAP];
 	const char *who = forecast->owner >= 0 ? owner_table[forecast->owner].name : "what it holds";
-	finding_title(finding, "the limit of %s is reached in %s if %s goes on growing",
-		      units_format(size, limit->bytes), growing_time(a, forecast->likely_s), who);
+	finding_title(finding, "the limit of %s is reached in about %s if %s goes on growing",
+		      units_format(size, limit->bytes), growing_about(a, forecast->likely_s), who);
 	finding_observation(finding, "At the pace of the last %s, the floor passes %s in %s;",
-			    growing_time(b, input->history->span_ms / 1000), limit->name, a);
+			    growing_time(b, input->history->span_ms / 1000), limit->name,
+			    growing_time(a, forecast->likely_s));
 	if (forecast->latest_s == FORECAST_NEVER)
 		finding_observation(finding,
 				    "at the earliest in %s, and at the gentlest pace that fits not within a month.",

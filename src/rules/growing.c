@@ -84,11 +84,28 @@ const char *growing_time(char dest[GROWING_TEXT_CAP], uint64_t seconds)
 	return dest;
 }
 
+const char *growing_about(char dest[GROWING_TEXT_CAP], uint64_t seconds)
+{
+	unsigned long long s = seconds;
+	if (s < 2ull * MINUTE_S)
+		(void)snprintf(dest, GROWING_TEXT_CAP, "%llu s", s / 10 * 10);
+	else if (s < 2ull * HOUR_S)
+		(void)snprintf(dest, GROWING_TEXT_CAP, "%llu min", s < 10ull * MINUTE_S ? s / MINUTE_S : s / 300 * 5);
+	else if (s < 2ull * DAY_S)
+		(void)snprintf(dest, GROWING_TEXT_CAP, "%llu h", s / HOUR_S);
+	else
+		(void)snprintf(dest, GROWING_TEXT_CAP, "%llu d", s / DAY_S);
+	return dest;
+}
+
 const char *growing_pace(char dest[GROWING_TEXT_CAP], double slope)
 {
 	char size[UNITS_TEXT_CAP];
 	bool slow = slope * HOUR_S < 1 << 20;
-	uint64_t bytes = growing_over(slope, slow ? DAY_S : HOUR_S);
+	uint64_t bytes = growing_over(slope, slow ? DAY_S : HOUR_S), unit = 1;
+	while (bytes / unit >= 64)
+		unit *= 2;
+	bytes = (bytes + unit / 2) / unit * unit;
 	(void)snprintf(dest, GROWING_TEXT_CAP, "%s %s", units_format(size, bytes), slow ? "a day" : "an hour");
 	return dest;
 }

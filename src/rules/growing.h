@@ -39,7 +39,10 @@ enum { GROWING_TEXT_CAP = 40 };
 /* "45 s", "20 min", "5 h 20 min", "3 d 4 h". Returns dest. */
 const char *growing_time(char dest[GROWING_TEXT_CAP], uint64_t seconds);
 
-/* "12.5 MiB an hour", or a day where that is little. Returns dest. */
+/* The same for a title, which must not change with every minute: "45 s", "20 min", "5 h", "3 d". Returns dest. */
+const char *growing_about(char dest[GROWING_TEXT_CAP], uint64_t seconds);
+
+/* To six bits or so, for titles: "12.5 MiB an hour", or a day where that is little. Returns dest. */
 const char *growing_pace(char dest[GROWING_TEXT_CAP], double slope);
 
 #endif

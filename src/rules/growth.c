@@ -87,8 +87,8 @@ static void tell_growth(const struct rule_input *input, const struct trend *tren
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], pace[GROWING_TEXT_CAP], span[GROWING_TEXT_CAP],
 		left[GROWING_TEXT_CAP];
 	uint64_t grown = growing_grown(trend);
-	finding_title(finding, "native memory grows by %s, steadily for %s", growing_pace(pace, trend->slope),
-		      growing_time(span, trend->span_ms / 1000));
+	finding_title(finding, "native memory grows steadily, by %s", growing_pace(pace, trend->slope));
+	(void)growing_time(span, trend->span_ms / 1000);
 	finding_observation(
 		finding, "Native memory that nobody claims has grown by %s in %s, to %s, and the pace does not fall.",
 		units_format(a, grown), span, units_format(b, native_bytes(input)));

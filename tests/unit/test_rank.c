@@ -244,6 +244,30 @@ static void contradictions(void **state)
 	assert_true(rank_contradicts(a, b));
 }
 
+/* Who grows is the cause of the end that is foretold, if it is the one that the forecast names. */
+static void a_forecast_follows_from_its_grower(void **state)
+{
+	(void)state;
+	add("limit-forecast", SEVERITY_WARNING, 300, KNOB_LIMIT, TURN_UP)->owner = OWNER_NATIVE_OTHER;
+	add("native-growth", SEVERITY_WARNING, 300, KNOB_SIGHT, TURN_SET)->owner = OWNER_NATIVE_OTHER;
+	add("metaspace-growth", SEVERITY_WARNING, 900, KNOB_APPLICATION, TURN_SET)->owner = OWNER_METASPACE;
+	rank_run(&input, verdict);
+	is(at(0, "metaspace-growth"), NULL, CHANGE_NOW);
+	is(at(1, "native-growth"), NULL, CHANGE_LATER);
+	is(at(2, "limit-forecast"), "native-growth", CHANGE_WITH_ROOT);
+	/* A version that leaks is nearer the cause, but no leak of the heap is. */
+	add("known-leak", SEVERITY_WARNING, 0, KNOB_VERSION, TURN_SET)->owner = OWNER_JAVA_HEAP;
+	rank_run(&input, verdict);
+	assert_null(rules_finding(verdict, "native-growth")->root);
+	for (size_t i = 0; i < verdict->n_findings; i++)
+		if (strcmp(verdict->findings[i].rule, "known-leak") == 0)
+			verdict->findings[i].owner = OWNER_NATIVE_OTHER;
+	rank_run(&input, verdict);
+	assert_string_equal(rules_finding(verdict, "native-growth")->root, "known-leak");
+	assert_string_equal(rules_finding(verdict, "limit-forecast")->root, "known-leak");
+	assert_true(rank_explains("limit-forecast", "freeboard-low") && rank_explains("step-growth", "native-growth"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -260,6 +284,7 @@ int main(void)
 		TEST(a_headline_that_tells_the_room_says_whom_to_blame),
 		TEST(causes_have_no_circle),
 		TEST(contradictions),
+		TEST(a_forecast_follows_from_its_grower),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

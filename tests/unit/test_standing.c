@@ -139,6 +139,21 @@ static void rules_do_not_mix(void **state)
 			assert_int_equal(edges[i], EDGE_NONE);
 }
 
+/* A slow rule asks for its own time, up and down, whatever its severity. */
+static void slow_rules_dwell(void **state)
+{
+	(void)state;
+	static const char slow[] = "native-growth";
+	unsigned dwell = rule_table[index_of(slow)].dwell_s;
+	assert_true(dwell > 60);
+	assert_int_equal(step(slow, 10, SEVERITY_CRITICAL, "a"), EDGE_NONE);
+	assert_int_equal(step(slow, 9 + dwell, SEVERITY_CRITICAL, "a"), EDGE_NONE);
+	assert_int_equal(step(slow, 10 + dwell, SEVERITY_CRITICAL, "a"), EDGE_OPENED);
+	assert_int_equal(step(slow, 1000 + dwell, SEVERITY_NONE, ""), EDGE_NONE);
+	assert_int_equal(step(slow, 999 + 2 * dwell, SEVERITY_NONE, ""), EDGE_NONE);
+	assert_int_equal(step(slow, 1000 + 2 * dwell, SEVERITY_NONE, ""), EDGE_CLEARED);
+}
+
 /* Between raise and clear level what is open stays, at the severity that it has, and what is not stays quiet. */
 static void levels_hold_what_is_open(void **state)
 {
@@ -185,8 +200,13 @@ static void levels_hold_what_is_open(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(critical_opens_at_once),    TEST(a_warning_must_last), TEST(it_clears_when_quiet_for_a_minute),
-		TEST(severity_moves_with_dwell), TEST(no_answer_is_no_end), TEST(rules_do_not_mix),
+		TEST(critical_opens_at_once),
+		TEST(a_warning_must_last),
+		TEST(it_clears_when_quiet_for_a_minute),
+		TEST(severity_moves_with_dwell),
+		TEST(no_answer_is_no_end),
+		TEST(rules_do_not_mix),
+		TEST(slow_rules_dwell),
 		TEST(levels_hold_what_is_open),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
