@@ -180,6 +180,59 @@ static void changes(const struct verdict *v, int number)
 	}
 }
 
+static struct trend any_trend(struct prng *prng)
+{
+	double pace = (double)prng_size(prng, prng_one_in(prng, 8)) / (double)(1 + prng_below(prng, 1000000));
+	uint64_t last = prng_size(prng, prng_one_in(prng, 8));
+	return (struct trend){ (enum trend_kind)prng_below(prng, TREND_KIND_COUNT),
+			       prng_one_in(prng, 8) ? -pace : pace,
+			       pace / 2,
+			       pace * 2,
+			       last / (1 + prng_below(prng, 4)),
+			       last,
+			       prng_below(prng, 30 * 86400000ull) };
+}
+
+static struct count any_count(struct prng *prng, uint64_t most)
+{
+	return (struct count){ prng_below(prng, most), prng_one_in(prng, 2) };
+}
+
+/* What an agent may know: anything, and all of it at odds with the snapshot. */
+static struct history_view any_history(struct prng *prng)
+{
+	struct history_view h = { .span_ms = prng_below(prng, 30 * 86400000ull), .scans = prng_below(prng, 100000) };
+	for (int owner = 0; owner < OWNER_COUNT; owner++)
+		h.owners[owner] = any_trend(prng);
+	h.floor = any_trend(prng);
+	h.metaspace = any_trend(prng);
+	h.threads = any_trend(prng);
+	h.classes = any_trend(prng);
+	uint64_t likely = prng_below(prng, 200 * 3600);
+	h.forecast = (struct forecast){ (enum forecast_kind)prng_below(prng, FORECAST_KIND_COUNT),
+					likely / 2,
+					likely,
+					prng_one_in(prng, 2) ? FORECAST_NEVER : likely * 2,
+					(int)prng_below(prng, OWNER_COUNT + 1) - 1,
+					prng_size(prng, true) };
+	h.spike_bytes = prng_one_in(prng, 2) ? 0 : prng_size(prng, true);
+	for (int kind = 0; kind < EVENT_KIND_COUNT; kind++) {
+		h.steps[kind] = (struct steps){ prng_below(prng, 33), prng_size(prng, false), prng_one_in(prng, 2),
+						prng_below(prng, 100) };
+		h.steps_share_bp[kind] = (uint32_t)prng_below(prng, 10001);
+		h.events[kind] = (uint32_t)prng_below(prng, 50);
+	}
+	h.limit_before = prng_one_in(prng, 2) ? (struct limit){ 0, LIMIT_NONE } : limit_set(prng_size(prng, true));
+	h.limit_changed_s_ago = any_count(prng, 7200);
+	h.refaults_per_s = any_count(prng, 1000);
+	h.cache_miss_bp = any_count(prng, 10001);
+	h.peak_other_bytes = any_count(prng, 1 << 30);
+	h.native_soft_bound_bytes =
+		prng_one_in(prng, 2) ? qty_of(prng_size(prng, false), QTY_INFERRED) : (struct qty){ 0 };
+	h.settling_s = prng_one_in(prng, 4) ? (uint32_t)prng_below(prng, 3600) : 0;
+	return h;
+}
+
 static void a_verdict_is_sound(void **state)
 {
 	(void)state;
@@ -190,7 +243,8 @@ static void a_verdict_is_sound(void **state)
 	thresholds_init(&thresholds);
 	for (int number = 0; number < snapshots(); number++) {
 		struct snapshot *s = any(&prng, number);
-		struct rule_input input = { s, l, &thresholds, NULL, NULL, NULL };
+		struct history_view history = any_history(&prng);
+		struct rule_input input = { s, l, &thresholds, NULL, NULL, number % 2 ? &history : NULL };
 		recon_run(s, l);
 		rules_run(&input, v);
 		for (size_t i = 0; i < v->n_findings; i++)
@@ -217,7 +271,8 @@ static void later_changes_agree(void **state)
 	thresholds_init(&thresholds);
 	for (int number = 0; number < snapshots(); number++) {
 		struct snapshot *s = any(&prng, number);
-		struct rule_input input = { s, l, &thresholds, NULL, NULL, NULL };
+		struct history_view history = any_history(&prng);
+		struct rule_input input = { s, l, &thresholds, NULL, NULL, number % 2 ? &history : NULL };
 		recon_run(s, l);
 		rules_run(&input, v);
 		for (size_t i = 0; i < v->n_findings; i++)
