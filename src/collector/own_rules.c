@@ -172,7 +172,8 @@ static void judge_silent(struct own_rules *rules, const struct fleet_pod *pod, s
 static enum access_level access_of_id(const char *id)
 {
 	struct str rest = str_of(id), part;
-	if (!str_split(&rest, '.', &part) || !str_split(&rest, '.', &part))
+	rest = str_skip(rest, str_index(rest, '.') + 1);
+	if (!str_split(&rest, '.', &part))
 		return ACCESS_NONE;
 	for (unsigned i = 0; i < ACCESS_COUNT; i++)
 		if (str_eq(part, str_of(access_level_names[i])))

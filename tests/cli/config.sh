@@ -154,7 +154,8 @@ fi
 run rules --format json
 awk 'function text(line) { sub(/^ *"[a-z_]*": "?/, "", line); sub(/"?,?$/, "", line); return line }
 	BEGIN { print "rules:" }
-	/^      "name": / { print "  " text($0) ":" }
+	/^      "name": / { rule = text($0) }
+	/^      "judged_by": "agent"/ { print "  " rule ":" }
 	/^          "name": / { name = text($0) }
 	/^          "unit": / { share = text($0) == "basis_points" }
 	/^          "(raise|clear)": / { n = text($0); tail = /"clear"/ ? "-clear" : ""
