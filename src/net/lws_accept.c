@@ -9,10 +9,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { ACCEPT_BATCH = 64 };
+enum { ACCEPT_BATCH = 64, REPLY_SWEEP_MS = 100 };
 
 /* --- addresses ------------------------------------------------------------------------------ */
 
@@ -199,10 +200,23 @@ static bool is_late(struct mono now, struct mono deadline)
 	return deadline.ns && now.ns >= deadline.ns;
 }
 
+/*
+ * lws leaves bytes behind a request unread while the reply goes out, and its poll wakes for them again and again: a
+ * client that sends on (or shuts its side) while it does not read would cost a whole core. Such a one is cut.
+ */
+static bool makes_us_spin(struct server_ws *conn, struct mono now)
+{
+	if (conn->state != CONN_REPLY || now.ns < mono_add_ms(conn->message_since, REPLY_SWEEP_MS).ns)
+		return false;
+	struct pollfd readable = { .fd = lws_get_socket_fd(conn->wsi), .events = POLLIN | POLLRDHUP };
+	return poll(&readable, 1, 0) > 0;
+}
+
 static void sweep_one(struct server_ws *conn, struct mono now)
 {
 	const struct server_options *options = &conn->server->options;
-	bool late = is_late(now, conn->deadline);
+	bool late = is_late(now, conn->deadline) || makes_us_spin(conn, now);
+	conn->server->replying = conn->server->replying || conn->state == CONN_REPLY;
 	if (conn->state == CONN_WS) {
 		late = late ||
 		       (conn->write_since.ns &&
@@ -223,9 +237,11 @@ void sweep_connections(void *context)
 {
 	struct server *server = context;
 	struct mono now = loop_now(server->loop);
+	server->replying = false;
 	for (struct server_ws *conn = server->connections; conn; conn = conn->next)
 		sweep_one(conn, now);
 	server->sweeping = server->connections != NULL;
+	bool soon = server->replying && server->sweep_ms > REPLY_SWEEP_MS;
 	if (server->sweeping)
-		loop_timer_set(server->sweep, server->sweep_ms);
+		loop_timer_set(server->sweep, soon ? REPLY_SWEEP_MS : server->sweep_ms);
 }

@@ -41,8 +41,8 @@ static struct str copy_header(struct request_store *store, const char *name, int
 	int name_len = snprintf(with_colon, sizeof(with_colon), "%s:", name);
 	if (name_len < 0 || (size_t)name_len >= sizeof(with_colon) || room < 2)
 		return STR("");
-	int len = token >= 0 ? lws_hdr_copy_fragment(store->wsi, dest, (int)room, (enum lws_token_indexes)token, 0) :
-			       lws_hdr_custom_copy(store->wsi, dest, (int)room, with_colon, name_len);
+	int len = token >= 0 ? lws_hdr_copy_fragment(store->wsi, dest, (int)room, (enum lws_token_indexes)token, 0)
+			     : lws_hdr_custom_copy(store->wsi, dest, (int)room, with_colon, name_len);
 	if (len <= 0)
 		return STR("");
 	store->headers_len += (size_t)len + 1;

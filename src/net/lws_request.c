@@ -210,7 +210,10 @@ int refuse_now(struct server_ws *conn, struct lws *wsi, unsigned status, const c
 	return reply_now(conn, wsi, &reply);
 }
 
-/* Begin to send. Its reading goes on: lws 4.1.6 looks at no POLLOUT of a flow-controlled HTTP/1 connection (ops-h1.c). */
+/*
+ * Begin to send; most replies are out at once. Reading goes on meanwhile: lws 4.1.6 looks at no POLLOUT of a
+ * flow-controlled HTTP/1 connection (lib/roles/h1/ops-h1.c).
+ */
 static int send_reply(struct server_ws *conn, struct lws *wsi)
 {
 	struct exchange *exchange = conn->exchange;
@@ -224,10 +227,10 @@ static int send_reply(struct server_ws *conn, struct lws *wsi)
 	if (no_body)
 		buf_done(&reply->body);
 	conn->state = CONN_REPLY;
+	conn->message_since = loop_now(conn->server->loop);
 	uint64_t share = 1 + reply->body.len / BODY_PER_TIMEOUT;
 	conn_deadline(conn, conn->server->options.write_timeout_ms * share);
-	lws_callback_on_writable(wsi);
-	return 0;
+	return request_writeable(conn, wsi);
 }
 
 /* The request is bad: say so, and end the connection, since where the next request begins is not known. */
@@ -297,6 +300,7 @@ int request_begin(struct server_ws *conn, struct lws *wsi)
 		return refuse(conn, wsi, status, why);
 	if (len > server->options.max_body) {
 		server->counts.too_big_total++;
+		conn->exchange->linger = true;
 		return refuse(conn, wsi, 413, "the body is too large");
 	}
 	if (len == 0)
@@ -316,15 +320,21 @@ int request_body(struct server_ws *conn, struct str piece)
 
 int request_whole(struct server_ws *conn, struct lws *wsi)
 {
+	/* Again, while a long reply goes out: bytes behind the body, which lws would pile up without end. */
+	if (conn->state == CONN_REPLY)
+		return -1;
 	return conn->state == CONN_BODY ? dispatch(conn, wsi) : 0;
 }
 
 /* All is out: the connection waits for its next request, or ends. */
 static int finish(struct server_ws *conn, struct lws *wsi)
 {
-	bool close = conn->exchange->close;
+	bool close = conn->exchange->close, linger = conn->exchange->linger;
 	exchange_free(conn->exchange);
 	conn->exchange = NULL;
+	conn->message_since = (struct mono){ 0 };
+	if (close && !linger)
+		return -1;
 	if (close) {
 		conn->state = CONN_LINGER;
 		conn_deadline(conn, LINGER_MS);
@@ -355,6 +365,8 @@ int request_writeable(struct server_ws *conn, struct lws *wsi)
 		return -1;
 	exchange->sent += take;
 	conn->server->counts.sent_bytes_total += take;
+	if (exchange->sent == exchange->head.len + exchange->reply.body.len && !lws_partial_buffered(wsi))
+		return finish(conn, wsi);
 	lws_callback_on_writable(wsi); /* called when the piece is out */
 	return 0;
 }

@@ -354,8 +354,11 @@ void server_free(struct server *server)
 	while (server->connections) {
 		struct server_ws *conn = server->connections;
 		conn->close_code = CLOSE_AWAY;
-		if (conn->wsi)
+		if (conn->wsi) {
+			/* Cut: a peer that is not told would hold a dead session for open. */
 			lws_set_opaque_user_data(conn->wsi, NULL);
+			lws_set_timeout(conn->wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
+		}
 		conn_free(conn);
 	}
 	for (size_t i = 0; i < server->n_listeners; i++) {
@@ -369,6 +372,7 @@ void server_free(struct server *server)
 	buf_done(&server->out);
 	buf_done(&server->scratch);
 	/* lws may still name the protocol while it closes: see loop_keep(). */
+	loop_poke(server->loop);
 	loop_keep(server->loop, server->protocol);
 	loop_keep(server->loop, server);
 }

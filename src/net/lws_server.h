@@ -50,6 +50,7 @@ struct exchange {
 	struct buf head;
 	size_t sent; /* of head and body together */
 	bool close;  /* the connection cannot take another request */
+	bool linger; /* its body is on the way still */
 };
 
 /* One connection; upgraded, it is what the caller knows as server_ws. */
@@ -61,10 +62,10 @@ struct server_ws {
 	struct peer *peer;
 	enum conn_state state;
 	bool killed, pinged, want_ping, has_session, close_sent;
-	uint16_t want_close, close_code; /* close_code: what on_closed is told */
-	struct mono deadline;            /* of what `state` waits for; 0: none */
-	struct mono write_since;         /* something waits to be written since; 0: nothing does */
-	struct mono heard, message_since;
+	uint16_t want_close, close_code;  /* close_code: what on_closed is told */
+	struct mono deadline;             /* of what `state` waits for; 0: none */
+	struct mono write_since;          /* something waits to be written since; 0: nothing does */
+	struct mono heard, message_since; /* message_since: also when a reply began */
 	struct exchange *exchange;
 	void *session;
 	struct inbox inbox;
@@ -84,9 +85,9 @@ struct server {
 	struct server_counts counts;
 	struct loop_timer *sweep, *reload;
 	uint64_t sweep_ms;
-	bool draining, sweeping;
-	bool created;   /* lws took the descriptor that is being adopted */
-	int reserve_fd; /* given up to refuse a connection when descriptors run out */
+	bool draining, sweeping, replying; /* replying: some reply waits for its reader */
+	bool created;                      /* lws took the descriptor that is being adopted */
+	int reserve_fd;                    /* given up to refuse a connection when descriptors run out */
 	struct buf out, scratch;
 };
 

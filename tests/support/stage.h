@@ -9,7 +9,7 @@
 #include "net/server.h"
 #include "net/wsclient.h"
 
-enum { STAGE_LOG_CAP = 4096, STAGE_SEND_MAX = 8, STAGE_RAW_MAX = 8, STAGE_RAW_CAP = 65536, STAGE_DEADLINE_MS = 15000 };
+enum { STAGE_LOG_CAP = 4096, STAGE_SEND_MAX = 8, STAGE_RAW_MAX = 8, STAGE_RAW_CAP = 65536, STAGE_DEADLINE_MS = 6000 };
 
 struct stage;
 

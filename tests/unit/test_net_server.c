@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The server against raw sockets: requests as people write them, and everything that a client should not do. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/stage.h"
+
+static enum loop_kind kind;
+
+#define CLOSE "Connection: close\r\n"
+
+static const struct server_options quick = { .header_timeout_ms = 300,
+					     .message_timeout_ms = 300,
+					     .write_timeout_ms = 300,
+					     .max_body = 1000,
+					     .max_frame = 1000 };
+
+static void raw_has(const struct raw *raw, const char *part)
+{
+	if (!strstr(raw->text, part))
+		fail_msg("no \"%s\" in: %s", part, raw->text);
+}
+
+/* A request, and what the log and the answer must hold. The connection must end. */
+static void requests_are_answered(void)
+{
+	static const struct {
+		const char *request, *log, *answer;
+	} cases[] = {
+		{ "GET / HTTP/1.1\r\nHost: x\r\n" CLOSE "\r\n", "GET /; ", "HTTP/1.1 200 OK\r\n" },
+		{ "GET / HTTP/1.0\r\n\r\n", "GET /; ", "{}" },
+		{ "GET /a/b?c=d&e=f%20g HTTP/1.1\r\nHost: x\r\n" CLOSE "\r\n", "GET /a/b?c=d&e=f%20g; ", "200 OK" },
+		{ "GET /a?x=1%262 HTTP/1.1\r\nHost: x\r\n" CLOSE "\r\n", "GET /a?x=1%262; ", "200 OK" },
+		{ "GET /a%2fb HTTP/1.1\r\nHost: x\r\n" CLOSE "\r\n", "GET /a/b; ", "200 OK" },
+		{ "GET /a/../../etc/passwd HTTP/1.1\r\nHost: x\r\n" CLOSE "\r\n", "GET /etc/passwd; ", "200 OK" },
+		{ "GET /%2e%2e/%2e%2e/x HTTP/1.1\r\nHost: x\r\n" CLOSE "\r\n", "GET /x; ", "200 OK" },
+		{ "GET /a%00b HTTP/1.1\r\nHost: x\r\n" CLOSE "\r\n", "", "" },
+		{ "GET x HTTP/1.1\r\nHost: x\r\n" CLOSE "\r\n", "", "" },
+		{ "GET http://evil/ HTTP/1.1\r\nHost: x\r\n" CLOSE "\r\n", "", "" },
+		{ "HEAD / HTTP/1.1\r\nHost: x\r\n" CLOSE "\r\n", "HEAD /; ", "Content-Length: 2\r\n" },
+		{ "DELETE /s/1 HTTP/1.1\r\nHost: x\r\n" CLOSE "\r\n", "DELETE /s/1; ", "200 OK" },
+		{ "OPTIONS / HTTP/1.1\r\nHost: x\r\n" CLOSE "\r\n", "OPTIONS /; ", "200 OK" },
+		{ "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n" CLOSE "\r\nabc", "POST / 3; ", "200 OK" },
+		{ "PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n" CLOSE "\r\n", "PUT /; ", "200 OK" },
+		{ "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n" CLOSE "\r\n", "POST /; ", "200 OK" },
+		{ "POST / HTTP/1.1\r\nHost: x\r\n\r\n", "", "411 Length Required" },
+		{ "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n", "", "400 Bad Request" },
+		{ "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", "",
+		  "400 Bad Request" },
+		{ "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n\r\nab", "", "413 Content Too Large" },
+		{ "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n", "",
+		  "411 Length Required" },
+		{ "GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nGET /evil HTTP/1.1\r\n\r\n", "",
+		  "411 Length Required" },
+		{ "CONNECT evil:80 HTTP/1.1\r\nHost: x\r\n\r\n", "", "" },
+		{ "BREW / HTTP/1.1\r\nHost: x\r\n\r\n", "", "" },
+		{ "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "", "" },
+		{ "\x16\x03\x01\x02\x01\xfc\x03\x03\r\n\r\n", "", "" },
+		{ "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: h2c\r\nConnection: Upgrade\r\nHTTP2-Settings: AAMAAABk\r\n\r\n",
+		  "", "400 Bad Request" },
+		{ "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+		  "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n",
+		  "", "400 Bad Request" },
+		{ "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+		  "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 8\r\n"
+		  "Sec-WebSocket-Protocol: bankfull.v1\r\n\r\n",
+		  "", "400 Bad Request" },
+		{ "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+		  "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+		  "Sec-WebSocket-Protocol: bankfull.v2, http\r\n\r\n",
+		  "", "400 Bad Request" },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct stage stage;
+		stage_init(&stage, kind, &quick);
+		struct raw *raw = raw_text(&stage, cases[i].request);
+		stage_run(&stage, 1);
+		if (strcmp(stage.log, cases[i].log) != 0 || !strstr(raw->text, cases[i].answer) ||
+		    (!cases[i].answer[0] && strstr(raw->text, "200 OK")))
+			fail_msg("case %zu: log \"%s\", answer \"%s\"", i, stage.log, raw->text);
+		stage_done(&stage);
+	}
+}
+
+static void a_connection_serves_several_requests(void)
+{
+	struct stage stage;
+	stage_init(&stage, kind, NULL);
+	struct raw *raw = raw_text(&stage, "GET /1 HTTP/1.1\r\nHost: x\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n\r\n"
+					   "POST /3 HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab"
+					   "GET /4 HTTP/1.1\r\nHost: x\r\n" CLOSE "\r\n");
+	stage_run(&stage, 1);
+	assert_string_equal(stage.log, "GET /1; GET /2; POST /3 2; GET /4; ");
+	size_t n = 0;
+	for (const char *p = raw->text; (p = strstr(p, "200 OK")); p++)
+		n++;
+	assert_int_equal(n, 4);
+	stage_done(&stage);
+}
+
+static void a_kept_connection_is_not_kept_for_ever(void)
+{
+	struct stage stage;
+	stage_init(&stage, kind, &quick);
+	struct raw *raw = raw_text(&stage, "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n");
+	stage_run(&stage, 1);
+	assert_string_equal(stage.log, "GET /1; ");
+	raw_has(raw, "200 OK");
+	stage_done(&stage);
+}
+
+static void headers_of_any_name_are_found(void)
+{
+	struct stage stage;
+	stage_init(&stage, kind, NULL);
+	struct raw *raw =
+		raw_text(&stage, "GET /x-header HTTP/1.1\r\nHost: x\r\nX-Custom:  some value\r\n" CLOSE "\r\n");
+	stage_run(&stage, 1);
+	raw_has(raw, "\r\n\r\nsome value");
+	stage_done(&stage);
+}
+
+static void a_long_reply_arrives_whole(void)
+{
+	struct stage stage;
+	stage_init(&stage, kind, NULL);
+	stage.reply_bytes = 60000;
+	struct raw *raw = raw_text(&stage, "GET / HTTP/1.1\r\nHost: x\r\n" CLOSE "\r\n");
+	stage_run(&stage, 1);
+	const char *body = strstr(raw->text, "\r\n\r\n");
+	assert_non_null(body);
+	assert_int_equal(strlen(body + 4), 60000);
+	stage_done(&stage);
+}
+
+static void slow_headers_end(void)
+{
+	struct stage stage;
+	stage_init(&stage, kind, &quick);
+	raw_drip(&stage,
+		 "GET / HTTP/1.1\r\nHost: x\r\nX-A: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+	raw_new(&stage, "", 0); /* says nothing at all */
+	raw_drip(&stage,
+		 "\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n");
+	stage_run(&stage, 3);
+	assert_string_equal(stage.log, "");
+	struct server_counts counts;
+	server_counts(stage.server, &counts);
+	assert_true(counts.timeouts_total >= 2);
+	stage_done(&stage);
+}
+
+static void a_slow_body_ends(void)
+{
+	struct stage stage;
+	stage_init(&stage, kind, &quick);
+	raw_text(&stage, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nabc");
+	stage_run(&stage, 1);
+	assert_string_equal(stage.log, "");
+	stage_done(&stage);
+}
+
+static void headers_past_8_kib_end(void)
+{
+	struct stage stage;
+	char *text = malloc(20001);
+	stage_init(&stage, kind, NULL);
+	memset(text, 'a', 20000);
+	text[20000] = '\0';
+	memcpy(text, "GET / HTTP/1.1\r\nX-A: ", 21);
+	raw_text(&stage, text);
+	stage_run(&stage, 1);
+	assert_string_equal(stage.log, "");
+	stage_done(&stage);
+	free(text);
+}
+
+static void too_many_connections_are_closed(void)
+{
+	struct stage stage;
+	stage_init(&stage, kind, &(struct server_options){ .max_connections = 2 });
+	raw_text(&stage, RAW_UPGRADE);
+	raw_text(&stage, RAW_UPGRADE);
+	raw_text(&stage, RAW_UPGRADE);
+	stage_run(&stage, 1);
+	struct server_counts counts;
+	server_counts(stage.server, &counts);
+	assert_int_equal(counts.connections, 2);
+	assert_int_equal(counts.refused_connections_total, 1);
+	assert_true(stage.raws[2].ended);
+	stage_done(&stage);
+}
+
+static void too_many_of_one_address_are_closed(void)
+{
+	struct stage stage;
+	stage_init(&stage, kind, &(struct server_options){ .max_per_address = 1 });
+	struct raw *first = raw_text(&stage, "GET /1 HTTP/1.1\r\nHost: x\r\n");
+	raw_text(&stage, RAW_UPGRADE);
+	stage_run(&stage, 1);
+	assert_true(stage.raws[1].ended);
+	assert_false(first->ended);
+	/* It ends, and another one may come. */
+	raw_say(first, CLOSE "\r\n", strlen(CLOSE "\r\n"));
+	stage_run(&stage, 1);
+	raw_has(first, "200 OK");
+	struct raw *third = raw_text(&stage, "GET /3 HTTP/1.1\r\nHost: x\r\n" CLOSE "\r\n");
+	stage_run(&stage, 1);
+	raw_has(third, "200 OK");
+	stage_done(&stage);
+}
+
+/* Upgraded, then these bytes: the close code that must come, as on_closed says it. */
+struct frame_case {
+	unsigned char first;
+	size_t len;
+	const char *bytes;
+	const char *closed;
+};
+
+static void bad_frames_close(void)
+{
+	char large[1001];
+	memset(large, 'x', sizeof(large));
+	const struct frame_case cases[] = {
+		{ 0x82, 3, "abc", "s-closed:1003 " },          /* binary */
+		{ 0x81, 2, "\xc3\x28", "s-closed:1007 " },     /* no UTF-8 */
+		{ 0x81, 1, "\xc3", "s-closed:1007 " },         /* cut UTF-8 */
+		{ 0x81, 3, "\xed\xa0\x80", "s-closed:1007 " }, /* a surrogate */
+		{ 0x81, 1001, large, "s-closed:1009 " },       /* one byte too large */
+		{ 0x80, 1, "a", "s-closed:0 " },               /* continues nothing */
+		{ 0x83, 1, "a", "s-closed:0 " },               /* unknown opcode */
+		{ 0xc1, 1, "a", "s-closed:0 " },               /* RSV1 without an extension */
+		{ 0x09, 1, "a", "s-closed:0 " },               /* a fragmented ping */
+		{ 0x88, 2, "\x03\xe8", "s-closed:1000 " },     /* a plain close */
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct stage stage;
+		stage_init(&stage, kind, &quick);
+		struct raw *raw = raw_text(&stage, RAW_UPGRADE);
+		raw_frame(raw, cases[i].first, cases[i].bytes, cases[i].len);
+		stage_run(&stage, 2);
+		char wanted[64];
+		snprintf(wanted, sizeof(wanted), "s-open %s", cases[i].closed);
+		if (strcmp(stage.log, wanted) != 0)
+			fail_msg("case %zu: %s", i, stage.log);
+		raw_has(raw, "101 Switching Protocols");
+		stage_done(&stage);
+	}
+}
+
+static void a_frame_at_the_cap_is_echoed(void)
+{
+	struct stage stage;
+	char large[1000];
+	memset(large, 'x', sizeof(large));
+	stage_init(&stage, kind, &quick);
+	struct raw *raw = raw_text(&stage, RAW_UPGRADE);
+	raw_frame(raw, 0x81, large, sizeof(large));
+	raw_frame(raw, 0x88, "\x03\xe8", 2);
+	stage_run(&stage, 2);
+	assert_string_equal(stage.log, "s-open s-closed:1000 ");
+	raw_has(raw, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+	stage_done(&stage);
+}
+
+static void fragments_are_one_message(void)
+{
+	struct stage stage;
+	stage_init(&stage, kind, NULL);
+	struct raw *raw = raw_text(&stage, RAW_UPGRADE);
+	raw_frame(raw, 0x01, "gr\xc3", 3); /* a letter over two fragments */
+	raw_frame(raw, 0x89, "p", 1);      /* a ping between them */
+	raw_frame(raw, 0x00, "\xbc\xc3", 2);
+	raw_frame(raw, 0x80, "\x9f", 1);
+	stage.close_after_echo = 1000;
+	stage_run(&stage, 2);
+	assert_non_null(memmem(raw->text, raw->len, "\x81\x06gr\xc3\xbc\xc3\x9f", 8));
+	assert_non_null(memmem(raw->text, raw->len, "\x8a\x01p", 3));
+	stage_done(&stage);
+}
+
+static void fragments_past_the_cap_close(void)
+{
+	struct stage stage;
+	char half[501];
+	memset(half, 'x', sizeof(half));
+	stage_init(&stage, kind, &quick);
+	struct raw *raw = raw_text(&stage, RAW_UPGRADE);
+	raw_frame(raw, 0x01, half, sizeof(half));
+	raw_frame(raw, 0x00, half, sizeof(half));
+	stage_run(&stage, 2);
+	assert_string_equal(stage.log, "s-open s-closed:1009 ");
+	stage_done(&stage);
+}
+
+static void fragments_without_end_are_cut(void)
+{
+	struct stage stage;
+	stage_init(&stage, kind, &quick);
+	struct raw *raw = raw_drip(&stage, RAW_UPGRADE); /* slower than the rest may be: see below */
+	raw->drip_bytes = "";
+	raw_say(raw, RAW_UPGRADE, strlen(RAW_UPGRADE));
+	for (int i = 0; i < 20; i++)
+		raw_frame(raw, i == 0 ? 0x01 : 0x00, "", 0);
+	stage_run(&stage, 2);
+	assert_string_equal(stage.log, "s-open s-closed:0 ");
+	struct server_counts counts;
+	server_counts(stage.server, &counts);
+	assert_int_equal(counts.timeouts_total, 1);
+	stage_done(&stage);
+}
+
+/* Announces 2^62 bytes and sends some. */
+static void a_giant_is_refused_by_its_length(void)
+{
+	struct stage stage;
+	static const unsigned char head[] = { 0x81, 0xff, 0x40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 'x' };
+	stage_init(&stage, kind, &quick);
+	struct raw *raw = raw_text(&stage, RAW_UPGRADE);
+	raw_say(raw, head, sizeof(head));
+	stage_run(&stage, 2);
+	assert_string_equal(stage.log, "s-open s-closed:1009 ");
+	stage_done(&stage);
+}
+
+static void who_never_reads_is_cut(void)
+{
+	struct stage stage;
+	stage_init(&stage, kind, &quick);
+	stage.flood_bytes = 100000;
+	struct raw *raw = raw_text(&stage, RAW_UPGRADE);
+	loop_watch_free(raw->watch);
+	raw->watch = NULL;
+	stage_run(&stage, 1);
+	assert_string_equal(stage.log, "s-open s-closed:0 ");
+	stage_done(&stage);
+}
+
+static void who_never_reads_a_reply_is_cut(void)
+{
+	struct stage stage;
+	struct err err;
+	stage_init(&stage, kind, &quick);
+	stage.reply_bytes = 15 << 20;
+	struct raw *raw = raw_text(&stage, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+	loop_watch_free(raw->watch);
+	raw->watch = NULL;
+	/* The deadline grows with the reply: 16 times 300 ms. Look at the counts until then. */
+	struct server_counts counts = { 0 };
+	for (int i = 0; i < 200 && counts.timeouts_total == 0; i++) {
+		loop_timer_set(stage.deadline, 50);
+		assert_int_equal(loop_run(stage.loop, &err), 0);
+		server_counts(stage.server, &counts);
+	}
+	assert_int_equal(counts.timeouts_total, 1);
+	assert_int_equal(counts.connections, 0);
+	stage_done(&stage);
+}
+
+static void who_never_answers_a_ping_is_cut(void)
+{
+	struct stage stage;
+	stage_init(&stage, kind, &(struct server_options){ .ping_s = 1, .dead_s = 2 });
+	struct raw *raw = raw_text(&stage, RAW_UPGRADE);
+	stage_run(&stage, 2);
+	assert_string_equal(stage.log, "s-open s-closed:0 ");
+	assert_non_null(memmem(raw->text, raw->len, "\x89\x01", 3)); /* it was pinged first */
+	stage_done(&stage);
+}
+
+static void bytes_behind_a_request_do_not_make_it_spin(void)
+{
+	struct stage stage;
+	stage_init(&stage, kind, NULL);
+	stage.reply_bytes = 50000;
+	struct raw *raw =
+		raw_text(&stage, "GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n" CLOSE "\r\ngarbage");
+	stage_run(&stage, 1);
+	assert_string_equal(stage.log, "GET /; GET /; ");
+	raw_has(raw, "200 OK");
+	stage_done(&stage);
+}
+
+static void queries_are_decoded(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *query, *name, *value; /* NULL: absent */
+	} cases[] = {
+		{ "a=b", "a", "b" },       { "a=b&c=d", "c", "d" },
+		{ "a=1&a=2", "a", "1" },   { "a=%41+b%20c", "a", "A b c" },
+		{ "%61=x", "a", "x" },     { "a", "a", "" },
+		{ "a=", "a", "" },         { "a=%4", "a", NULL },
+		{ "a=%zz", "a", NULL },    { "a=%00", "a", NULL },
+		{ "b=1", "a", NULL },      { "", "a", NULL },
+		{ "aa=1&a=2", "a", "2" },  { "a=123456789", "a", NULL }, /* cut */
+		{ "a=b=c", "a", "b=c" },   { "&&a=1", "a", "1" },
+		{ "a=x%26y", "a", "x&y" },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char dest[8] = "same";
+		bool found = server_query(str_of(cases[i].query), cases[i].name, dest, sizeof(dest));
+		if (found != (cases[i].value != NULL) || strcmp(dest, found ? cases[i].value : "same") != 0)
+			fail_msg("%s: %d \"%s\"", cases[i].query, found, dest);
+	}
+}
+
+static void listeners_are_checked(void **state)
+{
+	(void)state;
+	struct loop *loop;
+	struct server *first, *server;
+	struct err err;
+	const struct server_events events = { 0 };
+	assert_int_equal(loop_new(LOOP_POLL, NULL, NULL, &loop, &err), 0);
+	struct server_options options = { .listeners[0] = { .name = "api", .address = "127.0.0.1" }, .n_listeners = 1 };
+	assert_int_equal(server_new(loop, &options, &events, NULL, &first, &err), 0);
+	options.listeners[0].port = server_port(first, 0);
+	assert_true(server_new(loop, &options, &events, NULL, &server, &err) < 0);
+	assert_int_equal(err.kind, ERR_IO);
+	assert_non_null(strstr(err.message, "in use"));
+	assert_non_null(strstr(err.message, "api"));
+	static const char *const bad[] = { "localhost", "256.1.1.1", "127.0.0.1:80", "[::1]", " " };
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		options.listeners[0].address = bad[i];
+		assert_true(server_new(loop, &options, &events, NULL, &server, &err) < 0);
+		assert_int_equal(err.kind, ERR_USAGE);
+	}
+	options.listeners[0] = (struct server_listener){ .name = "api", .tls = { "/nowhere/c", "/nowhere/k", NULL } };
+	assert_true(server_new(loop, &options, &events, NULL, &server, &err) < 0);
+	assert_int_equal(err.kind, ERR_USAGE);
+	assert_non_null(strstr(err.message, "/nowhere/c"));
+	server_free(first);
+	loop_free(loop);
+}
+
+#define BOTH(test)                               \
+	static void test##_on_poll(void **state) \
+	{                                        \
+		(void)state;                     \
+		kind = LOOP_POLL;                \
+		test();                          \
+	}                                        \
+	static void test##_on_uv(void **state)   \
+	{                                        \
+		(void)state;                     \
+		kind = LOOP_UV;                  \
+		test();                          \
+	}
+#define TESTS(test) cmocka_unit_test(test##_on_poll), cmocka_unit_test(test##_on_uv)
+
+BOTH(requests_are_answered)
+BOTH(a_connection_serves_several_requests)
+BOTH(a_kept_connection_is_not_kept_for_ever)
+BOTH(headers_of_any_name_are_found)
+BOTH(a_long_reply_arrives_whole)
+BOTH(slow_headers_end)
+BOTH(a_slow_body_ends)
+BOTH(headers_past_8_kib_end)
+BOTH(too_many_connections_are_closed)
+BOTH(too_many_of_one_address_are_closed)
+BOTH(bad_frames_close)
+BOTH(a_frame_at_the_cap_is_echoed)
+BOTH(fragments_are_one_message)
+BOTH(fragments_past_the_cap_close)
+BOTH(fragments_without_end_are_cut)
+BOTH(a_giant_is_refused_by_its_length)
+BOTH(who_never_reads_is_cut)
+BOTH(who_never_reads_a_reply_is_cut)
+BOTH(who_never_answers_a_ping_is_cut)
+BOTH(bytes_behind_a_request_do_not_make_it_spin)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(queries_are_decoded),
+		cmocka_unit_test(listeners_are_checked),
+		TESTS(requests_are_answered),
+		TESTS(a_connection_serves_several_requests),
+		TESTS(a_kept_connection_is_not_kept_for_ever),
+		TESTS(headers_of_any_name_are_found),
+		TESTS(a_long_reply_arrives_whole),
+		TESTS(slow_headers_end),
+		TESTS(a_slow_body_ends),
+		TESTS(headers_past_8_kib_end),
+		TESTS(too_many_connections_are_closed),
+		TESTS(too_many_of_one_address_are_closed),
+		TESTS(bad_frames_close),
+		TESTS(a_frame_at_the_cap_is_echoed),
+		TESTS(fragments_are_one_message),
+		TESTS(fragments_past_the_cap_close),
+		TESTS(fragments_without_end_are_cut),
+		TESTS(a_giant_is_refused_by_its_length),
+		TESTS(who_never_reads_is_cut),
+		TESTS(who_never_reads_a_reply_is_cut),
+		TESTS(who_never_answers_a_ping_is_cut),
+		TESTS(bytes_behind_a_request_do_not_make_it_spin),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
