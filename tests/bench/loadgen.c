@@ -371,6 +371,8 @@ static void on_welcome(struct conn *conn, const char *text, double now)
 	if (opt.window && conn->window > (uint64_t)opt.window)
 		conn->window = (uint64_t)opt.window;
 	go_live(conn, now);
+	/* What the loss left unacked goes first, as an agent's spool would have it. */
+	send_samples(conn, conn->highest - conn->sent, now, now);
 }
 
 static void on_ack(struct conn *conn, const char *text, double now)
