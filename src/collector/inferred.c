@@ -23,15 +23,13 @@ static bool same_process(const struct wire_sample *a, const struct wire_sample *
 	return a->pid == b->pid && a->start_ticks == b->start_ticks;
 }
 
-/* An epoch's samples may be those of a spool, hours old; that the process lives says only one of the live epoch. */
 static void drop_watches(struct ingest *ingest, int64_t agent, const struct wire_sample *alive, int dead_pid)
 {
 	struct watch **at = &ingest->watches;
 	while (*at) {
 		struct watch *watch = *at;
 		bool over = watch->agent == agent &&
-			    (alive ? same_process(&watch->last, alive) && alive->head.wall.ms > watch->last.head.wall.ms
-				   : watch->last.pid == dead_pid);
+			    (alive ? same_process(&watch->last, alive) : watch->last.pid == dead_pid);
 		if (!over) {
 			at = &watch->next;
 			continue;
@@ -46,6 +44,9 @@ void inferred_sample(struct session *session, const struct wire_sample *sample)
 {
 	struct ingest *ingest = session->ingest;
 	struct wire_sample *last = &session->last;
+	/* Those of an earlier start come from a spool: what they show is past, and says of no process that it lives. */
+	if (!wire_epoch_same(sample->head.epoch, session->epochs[session->n_epochs - 1].stored.epoch))
+		return;
 	if (sample->pid <= 0)
 		return; /* its target is gone; what the last one with a target showed is what counts */
 	if (ingest->watches)

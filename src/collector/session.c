@@ -206,11 +206,8 @@ static void take_gap(struct session *session, const struct wire_gap *gap)
 	struct err err;
 	if (!epoch || !open_batch(session))
 		return;
-	/* It may reach back over what was stored before its ack arrived: that is no gap. */
-	struct wire_gap missing = *gap;
-	if (missing.from <= epoch->stored.acked)
-		missing.from = epoch->stored.acked + 1;
-	if (store_gap(ingest->store, session->agent, &epoch->stored, &missing, ingest->wall, &err) < 0) {
+	/* It may reach back over what was stored before its ack arrived: the store keeps what is missing of it. */
+	if (store_gap(ingest->store, session->agent, &epoch->stored, gap, ingest->wall, &err) < 0) {
 		ingest_fail(ingest, &err);
 		return;
 	}

@@ -270,6 +270,10 @@ static void what_is_no_token(void **state)
 		if (jwt_parse(str_of(tokens[i]), "x", &jwt, &err) == 0 || err.kind != ERR_MALFORMED ||
 		    strstr(err.message, "secret"))
 			fail_msg("'%s': %s", tokens[i], err.message);
+	/* {"exp":1} is a payload; four parts, of which the last is empty, are not three. */
+	assert_int_equal(jwt_parse(STR("YQ.eyJleHAiOjF9.YQ"), "x", &jwt, &err), 0);
+	jwt.expires.ms = 42;
+	assert_int_not_equal(jwt_parse(STR("YQ.eyJleHAiOjF9.YQ."), "x", &jwt, &err), 0);
 	static char large[JWT_MAX + 8];
 	memset(large, 'A', sizeof large - 1);
 	large[10] = large[20] = '.';

@@ -235,6 +235,22 @@ static void not_when_the_process_lives(void **state)
 	assert_int_equal(find(rig)->n, 0);
 }
 
+static void though_its_spool_has_more_of_it(void **state)
+{
+	struct rig *rig = *state;
+	struct session *session = rig_agent(rig, "a", 1);
+	say(session, 1, 1, URGENT);
+	session_closed(session, 0);
+	rig_pass(rig, 60000);
+	session = rig_open(rig, "a");
+	rig_hello(rig, session, 1, 2);
+	say(session, 1, 2, URGENT); /* it had not been sent before the end */
+	say(session, 2, 1, NO_TARGET);
+	rig_pass(rig, INFER_AFTER_MS);
+	assert_int_equal(find(rig)->n, 1);
+	assert_true(find(rig)->row.inferred);
+}
+
 static void though_another_process_lives(void **state)
 {
 	struct rig *rig = *state;
@@ -287,6 +303,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(not_when_the_agent_wrote_one, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(not_when_it_comes_from_the_spool, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(not_when_the_process_lives, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(though_its_spool_has_more_of_it, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(though_another_process_lives, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(not_by_a_newer_session, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_old_kill_is_no_news, set_up, tear_down),

@@ -373,6 +373,19 @@ static void the_newer_session_wins(void **state)
 	assert_true(fleet_find(rig->fleet, newer->agent)->sessions == 1);
 }
 
+static void who_is_being_closed_is_not_replaced(void **state)
+{
+	struct rig *rig = *state;
+	struct session *bad = rig_agent(rig, "a", 1);
+	rig_sample(bad, 1, 7);
+	struct session *next = rig_agent(rig, "a", 1); /* it is back before the server has closed the first */
+	assert_string_equal(rig_said(next), "welcome(1=0)");
+	assert_int_equal(counts_of(rig).replaced_total, 0);
+	assert_int_equal(counts_of(rig).errors_total[WIRE_ERR_REPLACED], 0);
+	session_closed(bad, WIRE_CLOSE_PROTOCOL);
+	assert_ptr_equal(ingest_find(rig->ingest, "a"), next);
+}
+
 static void bye_ends_it_well(void **state)
 {
 	struct rig *rig = *state;
@@ -536,6 +549,7 @@ int main(void)
 		cmocka_unit_test(a_full_batch_does_not_wait),
 		cmocka_unit_test_setup_teardown(a_frame_that_is_too_large, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_newer_session_wins, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(who_is_being_closed_is_not_replaced, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(bye_ends_it_well, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(positions_survive_a_restart, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_stopping_collector_takes_nobody, set_up, tear_down),
