@@ -11,7 +11,7 @@
 
 #include "collector/store_db.h"
 
-enum { DAY_S = 24 * 60 * 60 };
+enum { DAY_S = 24 * 60 * 60, WAL_PAGES = 4000 };
 
 /* --- statements ------------------------------------------------------------------------------- */
 
@@ -222,13 +222,20 @@ static int set_up(struct store *store, int version, struct err *err)
 	(void)sqlite3_reset(statement);
 	/*
 	 * secure_delete overwrites what is deleted: twice the writing, and who reads the file reads the rest anyway.
-	 * The WAL is cut back after a backup or a reader let it grow.
+	 * Each agent's samples have a page of their own, which each commit writes to the WAL: the cache holds those of 10,000
+	 * agents, and a checkpoint comes late enough to find most pages changed more than once, yet not past the disk cap.
 	 */
-	return store_db_exec(store->db, store->path,
-			     "PRAGMA synchronous = FULL; PRAGMA secure_delete = OFF; PRAGMA temp_store = MEMORY;"
-			     "PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 1000;"
-			     "PRAGMA journal_size_limit = 16777216; PRAGMA cell_size_check = ON",
-			     err);
+	uint64_t share = store->options.disk_cap_bytes / STORE_PAGE_BYTES / 8;
+	unsigned wal_pages = share == 0 || share > WAL_PAGES ? WAL_PAGES : (unsigned)share;
+	(void)snprintf(text, sizeof text, "PRAGMA wal_autocheckpoint = %u; PRAGMA journal_size_limit = %u", wal_pages,
+		       wal_pages * STORE_PAGE_BYTES);
+	rc = store_db_exec(store->db, store->path, text, err);
+	return rc < 0 ? rc
+		      : store_db_exec(
+				store->db, store->path,
+				"PRAGMA synchronous = FULL; PRAGMA secure_delete = OFF; PRAGMA temp_store = MEMORY;"
+				"PRAGMA cache_size = -65536; PRAGMA cell_size_check = ON",
+				err);
 }
 
 static void fill_defaults(struct store_options *options)

@@ -23,7 +23,7 @@ enum {
 	 */
 	STORE_FOLD_MS = 30 * 60 * 1000,
 	STORE_FOLD_POINTS = 1024,             /* and no more of them in one row */
-	STORE_STEP_ROWS = 2000,               /* of samples that one call of store_keep() moves */
+	STORE_STEP_ROWS = 1000,               /* of samples that one call of store_keep() moves */
 	STORE_PAGES_MAX = 1 << 30,            /* 4 TiB: SQLite's own end, less some */
 	STORE_ROLLUP_MS = 4 * 60 * 60 * 1000, /* minutes in one row: 240 points fill some three pages */
 };
