@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What agents say: samples, findings, post-mortems. */
 #include "collector/fleet_parts.h"
+#include "rules/collector_rules.h"
 
 _Static_assert(OWNER_COUNT <= 32 && QTY_STATE_COUNT <= 4, "two bits an owner in one word");
 
@@ -142,7 +143,9 @@ static int findings_take(struct fleet *fleet, struct fleet_findings *findings, c
 		findings->items[at] = findings->items[--findings->n];
 		return 0;
 	}
-	if (at == FLEET_FINDINGS_MAX) {
+	/* An agent that opens too many does not keep the collector from finding that it went silent. */
+	bool own = collector_rule_find(str_of(finding->rule)) != NULL;
+	if (at == findings->n && at >= FLEET_FINDINGS_MAX - (own ? 0 : COLLECTOR_RULE_COUNT)) {
 		findings->left_out++;
 		return 0;
 	}

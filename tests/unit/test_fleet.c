@@ -11,6 +11,7 @@
 
 #include "collector/fleet_read.h"
 #include "collector/intern.h"
+#include "rules/collector_rules.h"
 #include "support/fleetfill.h"
 #include "support/prng.h"
 
@@ -192,19 +193,26 @@ static void findings_open_and_close(void **state)
 	const struct fleet_pod *pod = fleet_find(fleet, 1);
 	struct wire_finding finding;
 	struct err err;
-	for (unsigned i = 0; i < FLEET_FINDINGS_MAX + 3; i++) {
+	enum { MOST = FLEET_FINDINGS_MAX - COLLECTOR_RULE_COUNT };
+	for (unsigned i = 0; i < MOST + 3; i++) {
 		fleetfill_finding(&finding, i);
 		assert_int_equal(fleet_finding(fleet, 1, &finding, t0, &err), 0);
 	}
-	assert_int_equal(pod->findings.n, FLEET_FINDINGS_MAX);
+	assert_int_equal(pod->findings.n, MOST);
 	assert_int_equal(pod->findings.left_out, 3);
+	/* What the collector finds has a place all the same. */
+	(void)snprintf(finding.rule, sizeof finding.rule, "agent-silent");
+	assert_int_equal(fleet_finding(fleet, 1, &finding, t0, &err), 0);
+	assert_int_equal(pod->findings.n, MOST + 1);
+	finding.edge = WIRE_CLEARED;
+	assert_int_equal(fleet_finding(fleet, 1, &finding, t0, &err), 0);
 	fleetfill_finding(&finding, 5);
 	finding.edge = WIRE_UPDATED;
 	finding.severity = SEVERITY_CRITICAL;
 	assert_int_equal(fleet_finding(fleet, 1, &finding, later(9), &err), 0);
 	assert_int_equal(pod->findings.items[5].severity, SEVERITY_CRITICAL);
 	assert_int_equal(pod->findings.items[5].updated.ms, later(9).ms);
-	for (unsigned i = 0; i < FLEET_FINDINGS_MAX; i++) {
+	for (unsigned i = 0; i < MOST; i++) {
 		fleetfill_finding(&finding, i);
 		finding.edge = WIRE_CLEARED;
 		assert_int_equal(fleet_finding(fleet, 1, &finding, t0, &err), 0);
