@@ -210,10 +210,11 @@ static void finding(struct maker *m, struct wire_finding *f)
 
 static void postmortem(struct maker *m, struct wire_postmortem *p)
 {
-	static const char *const bodies[] = {
-		"{}",
+	static const char timeline[] =
 		"{\"timeline\":[{\"type\":\"sample\",\"epoch\":\"00112233445566778899aabbccddeeff\",\"seq\":1,"
-		"\"mono_ms\":2,\"wall_ms\":3}]}",
+		"\"mono_ms\":2,\"wall_ms\":3}]}";
+	const char *const bodies[] = {
+		"{}", timeline,
 		"{\"why\":\"\\u001b \xe2\x82\xac \\\"\",\"n\":-9223372036854775808,\"list\":[null,true,false,0]}"
 	};
 	head(m, &p->head);
