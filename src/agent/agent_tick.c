@@ -181,6 +181,15 @@ static void send_sample(struct agent *a, struct mono now, struct wall wall, bool
 	outbox_sample(a->outbox, &sample);
 }
 
+/* Once a life, when all sources have been asked: what is missing, and what it costs. */
+static void tell_access(struct agent *a)
+{
+	const struct finding *finding = rules_finding(a->verdict, "access-degraded");
+	a->life.access_told = true;
+	logger_say(a->log, SAY_INFO, finding ? "inputs-missing" : "inputs-complete", "access is %s%s%s",
+		   access_level_names[a->snapshot->access], finding ? ": " : "", finding ? finding->observation : "");
+}
+
 static void tick_target(struct agent *a, struct mono now, struct wall wall)
 {
 	struct err err = { 0 };
@@ -202,6 +211,8 @@ static void tick_target(struct agent *a, struct mono now, struct wall wall)
 	if (urgency_step(&a->urgency, now, a->snapshot, a->ledger, &first) && first)
 		logger_say(a->log, SAY_WARNING, "urgent", "near the limit: one sample a second, sent at once");
 	agent_judge(a, now, wall);
+	if (!a->life.access_told && a->life.scanned)
+		tell_access(a);
 	if (scanned)
 		postmortem_life_of(a->snapshot, &a->subject, "", &a->this_life);
 	send_sample(a, now, wall, scanned);
