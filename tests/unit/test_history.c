@@ -403,6 +403,60 @@ static void a_leak_that_begins_late(void **state)
 	end(sc);
 }
 
+/* A cache grows to its capacity, and not to the budget that could hold more of it. */
+static void a_cache_ends_at_its_capacity(void **state)
+{
+	(void)state;
+	for (int known = 0; known < 2; known++) {
+		struct scene *sc = begin();
+		struct ledger_line *cache = &sc->l->lines[OWNER_ROCKSDB_BLOCK_CACHE];
+		sc->l->listed[OWNER_ROCKSDB_BLOCK_CACHE] = true;
+		cache->bound = limit_set(1340 * MIB);
+		if (known)
+			sc->s->engine.rocksdb.cache_capacity_bytes = qty_measured(1000 * MIB);
+		for (uint64_t s = 0; s < HOUR; s += MINUTE, sc->now_s += MINUTE) {
+			cache->bytes = qty_measured((800 + s / 36) * MIB); /* 100 MiB an hour, to 900 */
+			sc->l->freeboard_bytes = (struct signed_qty){ 200 * MIB, true };
+			scan(sc);
+		}
+		assert_int_equal(look(sc)->owners[OWNER_ROCKSDB_BLOCK_CACHE].kind, TREND_GROWING);
+		assert_int_equal(sc->view.forecast.kind, known ? FORECAST_NOT_GROWING : FORECAST_REACHES);
+		end(sc);
+	}
+}
+
+/* Without engine metrics native-other may hold what was set aside for it: only the excess goes on. */
+static void a_soft_bound_saturates(void **state)
+{
+	(void)state;
+	static const struct {
+		uint64_t managed_mib;
+		enum forecast_kind kind;
+	} table[] = { { 900, FORECAST_NOT_GROWING }, { 100, FORECAST_REACHES } };
+	for (size_t i = 0; i < 2; i++) {
+		struct scene *sc = begin();
+		snap_flink(sc->s, 500 * MIB, table[i].managed_mib * MIB, 100 * MIB, 100 * MIB, 100 * MIB, 2 * GIB);
+		sc->s->engine.backend = BACKEND_ROCKSDB;
+		sc->l->listed[OWNER_ROCKSDB_BLOCK_CACHE] = true; /* unread: its bytes stand in native-other */
+		for (uint64_t s = 0; s < HOUR; s += MINUTE, sc->now_s += MINUTE) {
+			set_native(sc, 600 + (double)s / 36);
+			sc->l->freeboard_bytes = (struct signed_qty){ 600 * MIB, true };
+			scan(sc);
+		}
+		const struct history_view *v = look(sc);
+		assert_true(qty_known(v->native_soft_bound_bytes));
+		assert_true(v->native_soft_bound_bytes.bytes >= table[i].managed_mib * MIB);
+		assert_int_equal(v->forecast.kind, table[i].kind);
+		/* With its metrics read there is nothing to excuse. */
+		sc->l->lines[OWNER_ROCKSDB_BLOCK_CACHE].bytes = qty_measured(0);
+		sc->now_s += 2 * MINUTE;
+		sc->l->listed[OWNER_DIRECT_BUFFERS] = false;
+		scan(sc);
+		assert_false(qty_known(look(sc)->native_soft_bound_bytes));
+		end(sc);
+	}
+}
+
 /* Nothing read, clocks that stand still, figures at the end of their type: no answer, no harm. */
 static void extremes(void **state)
 {
@@ -457,6 +511,8 @@ int main(void)
 		cmocka_unit_test(rates),
 		cmocka_unit_test(a_cycle_of_a_day),
 		cmocka_unit_test(a_leak_that_begins_late),
+		cmocka_unit_test(a_cache_ends_at_its_capacity),
+		cmocka_unit_test(a_soft_bound_saturates),
 		cmocka_unit_test(extremes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
