@@ -150,6 +150,9 @@ static void opened(void **state)
 	struct store *second;
 	assert_int_equal(stat(path_of(f, "bankfull.db"), &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
+	int64_t synchronous; /* no kill shows it: only a power cut would */
+	OK(store_db_int(f->store->db, f->store->path, "PRAGMA synchronous", &synchronous, err));
+	assert_int_equal(synchronous, 2);
 	FAILS(store_open(f->scratch.path, NULL, &second, err), ERR_TIMEOUT, "another collector");
 	FAILS(store_open(path_of(f, "nowhere"), NULL, &second, err), ERR_GONE, "nowhere");
 	OK(put(f, 10, err));
