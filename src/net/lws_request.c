@@ -318,12 +318,30 @@ int request_body(struct server_ws *conn, struct str piece)
 	return buf_add(&conn->exchange->body, piece) ? 0 : -1;
 }
 
+static bool is_sent(const struct exchange *exchange)
+{
+	return exchange->sent == exchange->head.len + exchange->reply.body.len;
+}
+
 int request_whole(struct server_ws *conn, struct lws *wsi)
 {
 	/* Again, while a long reply goes out: bytes behind the body, which lws would pile up without end. */
+	if (conn->state == CONN_LINGER)
+		return -1; /* what was to be thrown away is */
 	if (conn->state == CONN_REPLY)
-		return -1;
+		return is_sent(conn->exchange) && !lws_partial_buffered(wsi) ? 0 : -1;
 	return conn->state == CONN_BODY ? dispatch(conn, wsi) : 0;
+}
+
+/*
+ * Bytes of a next request that lws has read already (of any connection: it does not say of which). With such bytes
+ * lws 4.1.6 parses headers where they lie, takes the same bytes for the body again and then loops for ever
+ * (lws_http_action() in lib/roles/http/server/server.c): a GET and a POST in one packet would stop the program. So
+ * nobody may pipeline: the connection ends after the first answer, as HTTP allows.
+ */
+static bool is_pipelined(struct server_ws *conn)
+{
+	return lws_service_adjust_timeout(conn->server->loop->context, 1000, 0) == 0;
 }
 
 /* All is out: the connection waits for its next request, or ends. */
@@ -333,16 +351,16 @@ static int finish(struct server_ws *conn, struct lws *wsi)
 	exchange_free(conn->exchange);
 	conn->exchange = NULL;
 	conn->message_since = (struct mono){ 0 };
-	if (close && !linger)
-		return -1;
-	if (close) {
+	if (linger) {
 		conn->state = CONN_LINGER;
 		conn_deadline(conn, LINGER_MS);
 		return 0;
 	}
 	conn->state = CONN_HEADERS;
 	conn_deadline(conn, conn->server->options.header_timeout_ms);
-	return conn->server->draining || lws_http_transaction_completed(wsi) ? -1 : 0;
+	if (close || conn->server->draining || is_pipelined(conn))
+		return -1;
+	return lws_http_transaction_completed(wsi) ? -1 : 0;
 }
 
 int request_writeable(struct server_ws *conn, struct lws *wsi)
@@ -365,8 +383,7 @@ int request_writeable(struct server_ws *conn, struct lws *wsi)
 		return -1;
 	exchange->sent += take;
 	conn->server->counts.sent_bytes_total += take;
-	if (exchange->sent == exchange->head.len + exchange->reply.body.len && !lws_partial_buffered(wsi))
-		return finish(conn, wsi);
-	lws_callback_on_writable(wsi); /* called when the piece is out */
+	/* Called when the piece is out. The end waits for it too: only then is seen what came behind the request. */
+	lws_callback_on_writable(wsi);
 	return 0;
 }

@@ -65,6 +65,8 @@ static void on_request(void *context, const struct server_request *request, stru
 		buf_putc(&reply->body, 'r');
 	if (reply->body.len == 0)
 		buf_puts(&reply->body, "{}");
+	if (stage->count_requests)
+		happened(stage);
 }
 
 static bool on_upgrade(void *context, const struct server_request *request, struct server_reply *reply,

@@ -36,10 +36,10 @@ struct stage {
 	char log[STAGE_LOG_CAP];
 
 	/* what the server does */
-	unsigned refuse, retry_after_s; /* upgrades are refused with this status */
-	size_t reply_bytes;             /* of a reply; 0: "{}" */
-	size_t flood_bytes;             /* of each frame of an endless stream to whoever connects */
-	bool echo_waits;
+	unsigned refuse, retry_after_s;  /* upgrades are refused with this status */
+	size_t reply_bytes;              /* of a reply; 0: "{}" */
+	size_t flood_bytes;              /* of each frame of an endless stream to whoever connects */
+	bool echo_waits, count_requests; /* count_requests: each is one that stage_run() waits for */
 	struct buf echo;
 	unsigned close_after_echo;
 
