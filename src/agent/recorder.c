@@ -128,9 +128,9 @@ static bool has_name(const struct recorder_side *side)
 void recorder_move(struct recorder *recorder, int dir_fd, struct mono now)
 {
 	struct err err = { 0 };
-	auto_(recorder_done) struct recorder old = *recorder;
 	if (dir_fd < 0)
 		return;
+	auto_(recorder_done) struct recorder old = *recorder;
 	recorder->sides[0].log = recorder->sides[1].log = (struct spool_log){ .fd = -1 };
 	if (open_both(recorder, dir_fd, now, &err) < 0) {
 		recorder->failures_total++;

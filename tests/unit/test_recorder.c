@@ -169,6 +169,18 @@ static void goes_on_in_memory(void **state)
 	assert_int_equal(faccessat(scratch.fd, "recorder-0", F_OK, 0), 0);
 }
 
+static void without_a_directory_nothing_moves(void **state)
+{
+	(void)state;
+	auto_(recorder_done) struct recorder recorder;
+	recorder_init(&recorder, -1, BYTES, 0, at_s(0));
+	put(&recorder, 0, 300);
+	recorder_move(&recorder, -1, at_s(1));
+	put(&recorder, 1, 300);
+	assert_false(recorder.on_disk);
+	assert_int_equal(read_at(&recorder, 1, 0).n, 2);
+}
+
 static void a_link_is_not_followed(void **state)
 {
 	(void)state;
@@ -195,6 +207,7 @@ int main(void)
 		cmocka_unit_test(bounded_in_bytes),
 		cmocka_unit_test(survives_the_agents_own_restart),
 		cmocka_unit_test(goes_on_in_memory),
+		cmocka_unit_test(without_a_directory_nothing_moves),
 		cmocka_unit_test(a_link_is_not_followed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
