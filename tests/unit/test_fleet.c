@@ -9,7 +9,7 @@
 #include <malloc.h>
 #include <stdio.h>
 
-#include "collector/fleet_read.h"
+#include "collector/fleet_sum.h"
 #include "collector/intern.h"
 #include "rules/collector_rules.h"
 #include "support/fleetfill.h"
@@ -255,6 +255,65 @@ static void who_is_silent_is_forgotten(void **state)
 	fleet_free(fleet);
 }
 
+/* Figures are of who is there; findings of who did not leave on purpose; a sum says of how many it is. */
+static void a_workload_is_its_pods(void **state)
+{
+	(void)state;
+	enum { MIB = 1 << 20 };
+	struct fleet *fleet = fleet_of(6);
+	const struct fleet_workload *const *workloads;
+	static struct wire_sample sample;
+	struct wire_finding finding;
+	struct fleet_sum sum;
+	struct err err;
+	assert_int_equal(fleet_workloads(fleet, &workloads), 1);
+	fleet_sum(workloads[0], &sum);
+	assert_int_equal(sum.pods, 6);
+	assert_false(qty_known(sum.limit_bytes));
+	assert_false(sum.worst_freeboard_bytes.known);
+	assert_null(sum.worst_pod);
+	for (unsigned i = 0; i < 5; i++) { /* of the sixth nothing is known */
+		fleetfill_sample(&sample, i);
+		if (i == 1) { /* the smallest part of its limit, though more bytes than another */
+			sample.limit = limit_set(UINT64_C(40960) * MIB);
+			sample.freeboard_bytes.bytes = INT64_C(2000) * MIB;
+		}
+		if (i == 2)
+			sample.charge_bytes = (struct qty){ 0 };
+		fleet_sample(fleet, i + 1, &sample, t0);
+		fleetfill_finding(&finding, i);
+		finding.severity = i == 4 ? SEVERITY_CRITICAL : SEVERITY_NOTICE;
+		assert_int_equal(fleet_finding(fleet, i + 1, &finding, t0, &err), 0);
+	}
+	fleet_disconnected(fleet, 4, false, t0); /* freeboard 1036 MiB: the least but that of the next */
+	fleet_disconnected(fleet, 5, true, t0);  /* freeboard 1016 MiB */
+	fleet_sum(workloads[0], &sum);
+	assert_int_equal(sum.pods, 6);
+	assert_int_equal(sum.connected, 4);
+	assert_int_equal(sum.roles, 1U << ROLE_TASKMANAGER);
+	assert_int_equal(sum.limit_pods, 3);
+	assert_int_equal(sum.limit_bytes.bytes, (UINT64_C(40960) + 2 * 4096) * MIB);
+	assert_int_equal(sum.charge_pods, 2);
+	assert_int_equal(sum.floor_pods, 3);
+	assert_int_equal(sum.worst_freeboard_bytes.bytes, INT64_C(1056) * MIB);
+	assert_int_equal(sum.worst_freeboard_bp.bytes, 10000 * 2000 / 40960);
+	assert_int_equal(sum.worst_pod->agent, 2);
+	assert_int_equal(sum.findings[SEVERITY_NOTICE], 4); /* that of who is lost stands */
+	assert_int_equal(sum.findings[SEVERITY_CRITICAL], 0);
+	assert_int_equal(sum.worst, SEVERITY_NOTICE);
+	/* Sums of other people's numbers stay at the end. */
+	fleetfill_sample(&sample, 0);
+	sample.charge_bytes = qty_measured(UINT64_MAX);
+	sample.limit = limit_set(UINT64_MAX);
+	sample.freeboard_bytes.bytes = INT64_MIN;
+	fleet_sample(fleet, 1, &sample, t0);
+	fleet_sum(workloads[0], &sum);
+	assert_true(sum.charge_bytes.bytes == UINT64_MAX);
+	assert_true(sum.worst_freeboard_bytes.bytes == INT64_MIN);
+	assert_int_equal(sum.worst_pod->agent, 2); /* no part can be told of such a limit */
+	fleet_free(fleet);
+}
+
 /* Agents come, move and go in any order: the arrays stay sorted, every pod stands in its workload, no name is lost. */
 static void any_order(void **state)
 {
@@ -352,6 +411,7 @@ int main(void)
 		cmocka_unit_test(filters),
 		cmocka_unit_test(findings_open_and_close),
 		cmocka_unit_test(who_is_silent_is_forgotten),
+		cmocka_unit_test(a_workload_is_its_pods),
 		cmocka_unit_test(any_order),
 		cmocka_unit_test(names_are_shared),
 		cmocka_unit_test(ten_thousand),
