@@ -314,6 +314,40 @@ def promtool(c):
     assert said.returncode == 0 and not said.stdout + said.stderr, (said.stdout + said.stderr).decode()
 
 
+def prometheus(c):
+    """A real one scrapes the page, and answers with what stands there."""
+    port, home = free_port(), os.path.join(WORK, "prometheus")
+    os.makedirs(home)
+    with open(os.path.join(home, "config.yml"), "w") as file:
+        json.dump({"scrape_configs": [{"job_name": "collector", "scrape_interval": "500ms", "scrape_timeout": "400ms",
+                                       "static_configs": [{"targets": ["127.0.0.1:%d" % c.port]}]}]}, file)
+    with open(os.path.join(home, "log"), "wb") as log:
+        process = subprocess.Popen(["prometheus", "--config.file", os.path.join(home, "config.yml"), "--storage.tsdb.path",
+                                    os.path.join(home, "data"), "--web.listen-address", "127.0.0.1:%d" % port],
+                                   stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+
+    def query(text):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        connection.request("GET", "/api/v1/query?" + urllib.parse.urlencode({"query": text}))
+        return [r["value"][1] for r in json.loads(connection.getresponse().read())["data"]["result"]]
+    try:
+        value = []
+        for _ in range(300):
+            try:
+                value = query("bankfull_collector_sessions")
+            except (OSError, ValueError, KeyError):
+                pass
+            if value or process.poll() is not None:
+                break
+            time.sleep(0.1)
+        assert value == ["4"] and query("up") == ["1"], (value, open(os.path.join(home, "log")).read()[-1500:])
+        assert query("sum(bankfull_workload_limit_bytes)") == [str(16 << 30)]
+        assert query('min(bankfull_workload_worst_freeboard_ratio)') == ["0.1943"]
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
 # --- viewers, after a restart ---------------------------------------------------------------------------------------
 
 ANN, OPS = "ann-" + "a" * 40, "ops-" + "b" * 40
@@ -368,10 +402,12 @@ def main():
         attempt("refusals, methods, HEAD", refusals, c)
         attempt("what did not change is not sent again", unchanged, c)
         attempt("metrics: all that is documented, no more, no pod", metrics, c)
-        if shutil.which("promtool"):
-            attempt("promtool finds nothing", promtool, c)
-        else:
-            print("ok - promtool finds nothing # SKIP promtool is not installed")
+        for name, test, tool in (("promtool finds nothing", promtool, "promtool"),
+                                 ("a real Prometheus scrapes it", prometheus, "prometheus")):
+            if shutil.which(tool):
+                attempt(name, test, c)
+            else:
+                print("ok - %s # SKIP %s is not installed" % (name, tool), flush=True)
     asyncio.run(with_agents(c.port, 4, connected))
     result(c.stop() == 0, "it stops cleanly")
 
