@@ -61,9 +61,9 @@ static int check_shape(struct str text, const struct js_caps *caps, struct err *
 
 /*
  * jansson 2.14 reports most of its failed allocations as syntax errors, and drops what it was building after some. So
- * its allocator is ours, and remembers.
+ * its allocator is ours, and remembers: for its own thread, since answers of an API server are parsed beside the loop.
  */
-static bool allocation_failed;
+static _Thread_local bool allocation_failed;
 
 static void *remembering_malloc(size_t size)
 {
