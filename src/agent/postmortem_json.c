@@ -4,7 +4,7 @@
 #include "base/date.h"
 #include "wire/put.h"
 
-enum { GROWN_MAX = 10, CHANGED_MAX = 24 };
+enum { GROWN_MAX = 10, CHANGED_MAX = 12 };
 
 static void put_u64(struct js_out *out, const char *key, uint64_t value)
 {
