@@ -14,7 +14,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-enum { TOKEN_CAP = 4096, FRAME_CAP = 16 * 1024 * 1024, CLOSE_WAIT_MS = 5000 };
+enum { TOKEN_CAP = 4096, FRAME_CAP = 16 * 1024 * 1024, CLOSE_WAIT_MS = 2000 };
 
 enum client_state { CLIENT_IDLE, CLIENT_STARTING, CLIENT_LOOKUP, CLIENT_CONNECTING, CLIENT_OPEN, CLIENT_CLOSING };
 
@@ -38,7 +38,7 @@ struct wsclient {
 	bool pinged, want_ping, close_sent;
 	bool in_connect, lost; /* inside lws's connect, where an end may come before it returns */
 	unsigned want_close;
-	char close_reason[100];
+	char close_reason[100], alert[TLS_ALERT_CAP];
 	struct wsclient_ended ended; /* what is known of the end so far */
 };
 
@@ -244,6 +244,7 @@ int wsclient_connect(struct wsclient *client, struct err *err)
 	}
 	client->ended = (struct wsclient_ended){ 0 };
 	client->want_close = 0;
+	client->alert[0] = '\0';
 	client->pinged = client->want_ping = client->close_sent = false;
 	client->state = CLIENT_STARTING;
 	loop_timer_set(client->timer, 0);
@@ -529,7 +530,7 @@ static int make_vhost(struct wsclient *client, struct err *err)
 	if (!client->url.tls)
 		return 0;
 	const char *name = client->options.server_name ? client->options.server_name : client->url.host;
-	int r = tls_client_new(&client->options, name, &client->tls, err);
+	int r = tls_client_new(&client->options, name, client->alert, &client->tls, err);
 	if (r < 0)
 		return r;
 	client->vhost = loop_client_vhost(client->loop, client->tls);

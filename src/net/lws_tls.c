@@ -112,7 +112,16 @@ static bool expect_name(SSL_CTX *ctx, const char *name)
 	return X509_VERIFY_PARAM_set1_ip_asc(param, name) == 1 || X509_VERIFY_PARAM_set1_host(param, name, 0) == 1;
 }
 
-int tls_client_new(const struct wsclient_options *options, const char *name, SSL_CTX **ret_ctx, struct err *err)
+/* TLS 1.3: a server that refuses our certificate says so when we hold the handshake for done, and lws reads no error. */
+static void on_info(const SSL *ssl, int where, int value)
+{
+	char *alert = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+	if (alert && (where & SSL_CB_READ_ALERT) == SSL_CB_READ_ALERT && (value & 0xff) != SSL_AD_CLOSE_NOTIFY)
+		snprintf(alert, TLS_ALERT_CAP, "%s", SSL_alert_desc_string_long(value));
+}
+
+int tls_client_new(const struct wsclient_options *options, const char *name, char *alert, SSL_CTX **ret_ctx,
+		   struct err *err)
 {
 	auto_(free_ctx) SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
 	if (!ctx || SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) != 1 || !expect_name(ctx, name))
@@ -122,6 +131,8 @@ int tls_client_new(const struct wsclient_options *options, const char *name, SSL
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
 	SSL_CTX_set_default_passwd_cb(ctx, no_passphrase);
+	SSL_CTX_set_app_data(ctx, alert);
+	SSL_CTX_set_info_callback(ctx, on_info);
 	if (!options->ca_file && !options->ca_pem && SSL_CTX_set_default_verify_paths(ctx) != 1)
 		return fail(err, "CA", "of the system");
 	int r = tls_client_refresh(ctx, options, err);
@@ -241,7 +252,10 @@ void tls_why(SSL *ssl, char *dest, size_t cap)
 	long verdict = ssl ? SSL_get_verify_result(ssl) : X509_V_OK;
 	unsigned long code = ERR_peek_last_error();
 	const char *reason = code ? ERR_reason_error_string(code) : NULL;
-	if (verdict != X509_V_OK)
+	const char *alert = ssl ? SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)) : NULL;
+	if (alert && alert[0])
+		snprintf(dest, cap, "TLS: the server says: %s", alert);
+	else if (verdict != X509_V_OK)
 		snprintf(dest, cap, "certificate: %s", X509_verify_cert_error_string(verdict));
 	else
 		snprintf(dest, cap, "%s", reason ? reason : "");

@@ -15,10 +15,11 @@
 
 /*
  * Trusts what the options say (given a CA, nothing of the system is loaded: 0.9 MiB), for `name` alone, a host or a
- * numeric address.
+ * numeric address. What the server's last alert said goes to `alert`, of TLS_ALERT_CAP bytes, for tls_why().
  */
-int tls_client_new(const struct wsclient_options *options, const char *name, SSL_CTX **ret_ctx, struct err *err)
-	__attribute__((warn_unused_result));
+enum { TLS_ALERT_CAP = 64 };
+int tls_client_new(const struct wsclient_options *options, const char *name, char *alert, SSL_CTX **ret_ctx,
+		   struct err *err) __attribute__((warn_unused_result));
 /* Read CA, certificate and key again into `ctx`. Failing, it is as it was, or has nothing of ours to show. */
 int tls_client_refresh(SSL_CTX *ctx, const struct wsclient_options *options, struct err *err)
 	__attribute__((warn_unused_result));

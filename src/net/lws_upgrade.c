@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <strings.h>
 
-enum { CLOSE_WAIT_MS = 5000, BAD_WAIT_MS = 1000 };
+enum { CLOSE_WAIT_MS = 2000, BAD_WAIT_MS = 1000 };
 
 /* Why this is no upgrade that we make; NULL: it is one. */
 static const char *not_an_upgrade(const struct server_ws *conn, struct lws *wsi, const char *kind)
