@@ -6,10 +6,34 @@
 
 enum { GROWN_MAX = 10, CHANGED_MAX = 12 };
 
+/*
+ * The body is read by whoever reads the frame: past i64 it would be malformed, all of it (data/js.h). A claim comes from
+ * a page that the watched program wrote: it may be any number.
+ */
+static bool fits(uint64_t value)
+{
+	return value <= INT64_MAX;
+}
+
+static void bytes_put(struct js_out *out, const char *key, struct qty qty)
+{
+	put_qty(out, key, fits(qty.bytes) ? qty : (struct qty){ 0 });
+}
+
+static void limit_put(struct js_out *out, const char *key, struct limit limit)
+{
+	put_limit(out, key, fits(limit.bytes) ? limit : (struct limit){ .kind = LIMIT_NONE });
+}
+
+static void count_put(struct js_out *out, const char *key, struct count count)
+{
+	put_count(out, key, fits(count.n) ? count : (struct count){ 0 });
+}
+
 static void put_u64(struct js_out *out, const char *key, uint64_t value)
 {
 	js_out_key(out, key);
-	js_out_u64(out, value);
+	js_out_u64(out, fits(value) ? value : INT64_MAX);
 }
 
 static void put_date(struct js_out *out, const char *key, struct wall at)
@@ -31,34 +55,34 @@ static void put_events(struct js_out *out, const char *key, const struct cgroup_
 		return;
 	}
 	js_out_object(out);
-	put_count(out, "high", events->high);
-	put_count(out, "max", events->max);
-	put_count(out, "oom", events->oom);
-	put_count(out, "oom_kill", events->oom_kill);
-	put_count(out, "oom_group_kill", events->oom_group_kill);
+	count_put(out, "high", events->high);
+	count_put(out, "max", events->max);
+	count_put(out, "oom", events->oom);
+	count_put(out, "oom_kill", events->oom_kill);
+	count_put(out, "oom_group_kill", events->oom_group_kill);
 	js_out_object_end(out);
 }
 
 static void put_evidence(struct js_out *out, const struct postmortem_input *in)
 {
 	const struct death_evidence *e = in->evidence;
-	put_limit(out, "limit_bytes", e->limit);
-	put_qty(out, "charge_bytes", e->charge_bytes);
-	put_qty(out, "floor_bytes", e->floor_bytes);
-	put_qty(out, "peak_floor_bytes", e->peak_bytes);
-	put_limit(out, "pod_limit_bytes", e->pod_limit);
-	put_qty(out, "pod_charge_bytes", e->pod_charge_bytes);
-	put_qty(out, "survivable_limit_bytes", in->verdict->survivable_limit);
+	limit_put(out, "limit_bytes", e->limit);
+	bytes_put(out, "charge_bytes", e->charge_bytes);
+	bytes_put(out, "floor_bytes", e->floor_bytes);
+	bytes_put(out, "peak_floor_bytes", e->peak_bytes);
+	limit_put(out, "pod_limit_bytes", e->pod_limit);
+	bytes_put(out, "pod_charge_bytes", e->pod_charge_bytes);
+	bytes_put(out, "survivable_limit_bytes", in->verdict->survivable_limit);
 	js_out_key(out, "spike_bytes");
-	if (in->spike_bytes)
+	if (in->spike_bytes && fits(in->spike_bytes))
 		js_out_u64(out, in->spike_bytes);
 	else
 		js_out_null(out);
 	put_u64(out, "last_seen_ms", e->last_seen_ms);
-	put_qty(out, "host_available_bytes", e->host_available_bytes);
-	put_qty(out, "host_memory_bytes", e->host_memory_bytes);
-	put_count(out, "node_psi_full_avg10_bp", e->node_psi_full_avg10_bp);
-	put_count(out, "exit_status", e->exit_status);
+	bytes_put(out, "host_available_bytes", e->host_available_bytes);
+	bytes_put(out, "host_memory_bytes", e->host_memory_bytes);
+	count_put(out, "node_psi_full_avg10_bp", e->node_psi_full_avg10_bp);
+	count_put(out, "exit_status", e->exit_status);
 	js_out_key(out, "events");
 	js_out_object(out);
 	put_events(out, "before", &e->before);
@@ -83,14 +107,14 @@ static void put_composition(struct js_out *out, const struct postmortem_input *i
 			continue;
 		js_out_object(out);
 		put_owner(out, "owner", owner);
-		put_qty(out, "bytes", line->bytes);
+		bytes_put(out, "bytes", line->bytes);
 		put_text(out, "state", qty_state_names[line->bytes.state]);
 		if (qty_known(line->budget_bytes))
-			put_qty(out, "budget_bytes", line->budget_bytes);
+			bytes_put(out, "budget_bytes", line->budget_bytes);
 		if (line->bound.kind == LIMIT_SET)
-			put_limit(out, "bound_bytes", line->bound);
+			limit_put(out, "bound_bytes", line->bound);
 		if (qty_known(line->claim_bytes))
-			put_qty(out, "claim_bytes", line->claim_bytes);
+			bytes_put(out, "claim_bytes", line->claim_bytes);
 		js_out_object_end(out);
 	}
 	js_out_array_end(out);
@@ -177,17 +201,17 @@ static void put_last(struct js_out *out, const struct wire_sample *last)
 	put_tristate(out, "checkpointing", context->checkpointing);
 	put_tristate(out, "restoring", context->restoring);
 	put_tristate(out, "rebalancing", context->rebalancing);
-	put_count(out, "backpressured_bp", context->backpressured_bp);
-	put_count(out, "busy_bp", context->busy_bp);
-	put_count(out, "records_lag_max", context->records_lag_max);
-	put_count(out, "restarts", context->restarts);
+	count_put(out, "backpressured_bp", context->backpressured_bp);
+	count_put(out, "busy_bp", context->busy_bp);
+	count_put(out, "records_lag_max", context->records_lag_max);
+	count_put(out, "restarts", context->restarts);
 	js_out_object_end(out);
 	js_out_key(out, "forecast");
 	js_out_object(out);
 	put_text(out, "kind", last->forecast.kind);
-	put_count(out, "earliest_s", last->forecast.earliest_s);
-	put_count(out, "likely_s", last->forecast.likely_s);
-	put_count(out, "latest_s", last->forecast.latest_s);
+	count_put(out, "earliest_s", last->forecast.earliest_s);
+	count_put(out, "likely_s", last->forecast.likely_s);
+	count_put(out, "latest_s", last->forecast.latest_s);
 	put_owner(out, "owner", last->forecast.owner);
 	js_out_object_end(out);
 }
@@ -217,7 +241,7 @@ static void put_life(struct js_out *out, const struct postmortem_life *life)
 		return;
 	}
 	js_out_object(out);
-	put_limit(out, "limit_bytes", life->limit);
+	limit_put(out, "limit_bytes", life->limit);
 	put_text(out, "image", life->image);
 	put_text(out, "kernel", life->kernel);
 	put_text(out, "jdk", life->jdk);
