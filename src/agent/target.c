@@ -100,13 +100,12 @@ int target_first(int *ret_pid, size_t *ret_others, struct err *err)
 	if (rc < 0)
 		return rc;
 	if (!found.n_engines && found.n_jvms)
-		return err_set(err, ERR_GONE,
-			       "no JVM here runs Flink or Kafka Streams; %d others do something else: choose one with --pid",
-			       found.n_jvms);
-	if (!found.n_engines)
 		return err_set(
 			err, ERR_GONE,
-			"no JVM is visible here yet (shareProcessNamespace? hidepid?)");
+			"no JVM here runs Flink or Kafka Streams; %d others do something else: choose one with --pid",
+			found.n_jvms);
+	if (!found.n_engines)
+		return err_set(err, ERR_GONE, "no JVM is visible here yet (shareProcessNamespace? hidepid?)");
 	*ret_pid = found.first_engine;
 	*ret_others = (size_t)found.n_engines - 1;
 	return 0;
