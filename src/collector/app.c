@@ -45,9 +45,19 @@ static void housekeep(struct app *app, struct mono now, struct wall wall)
 	}
 }
 
+static bool holds(void *context, const char *method, const char *id)
+{
+	const struct app *app = context;
+	return auth_holds(app->auth, method, id);
+}
+
 static void on_step(void *context)
 {
 	struct app *app = context;
+	unsigned generation = auth_step(app->auth);
+	if (generation != app->generation)
+		ingest_recheck(app->ingest, holds, app);
+	app->generation = generation;
 	housekeep(app, loop_now(app->loop), clock_wall());
 	app->api.ready = ingest_healthy(app->ingest);
 	loop_timer_set(app->step_timer, STEP_MS);

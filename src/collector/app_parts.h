@@ -22,6 +22,7 @@ struct app {
 	struct api api;
 	struct loop_timer *step_timer, *drain_timer;
 	struct mono rules_due, keep_due, drain_until;
+	unsigned generation; /* of agents' tokens, when sessions were last held against them */
 	bool draining;
 };
 

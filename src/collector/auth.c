@@ -18,6 +18,7 @@ struct auth {
 	struct reviews *reviews; /* NULL: none are made */
 	struct loop *loop;
 	struct mono looked;
+	unsigned generation; /* of agents' tokens */
 	struct auth_counts counts;
 };
 
@@ -40,24 +41,25 @@ int auth_reload(struct auth *auth, struct err *err)
 {
 	struct err second;
 	int rc = read_again(&auth->agents, auth->options.agent_tokens_file, TOKENS_AGENTS, err);
+	auth->generation += rc == 0;
 	int other =
 		read_again(&auth->viewers, auth->options.viewer_tokens_file, TOKENS_VIEWERS, rc < 0 ? &second : err);
 	return rc < 0 ? rc : other;
 }
 
-static void look_at(struct auth *auth, struct tokens *tokens, const char *path, enum tokens_kind kind)
+static bool look_at(struct auth *auth, struct tokens *tokens, const char *path, enum tokens_kind kind)
 {
 	struct err err;
 	if (!path || !tokens_changed(tokens, path))
-		return;
+		return false;
 	if (read_again(tokens, path, kind, &err) < 0) {
 		char shown[2 * sizeof err.message];
 		logger_say(auth->options.log, SAY_ERROR, "tokens-unusable", "%s: what was read before still holds",
 			   esc_copy(shown, sizeof shown, str_of(err.message)));
-	} else {
-		logger_say(auth->options.log, SAY_INFO, "tokens-read", "%s was read again: %zu tokens", path,
-			   tokens->n);
+		return false;
 	}
+	logger_say(auth->options.log, SAY_INFO, "tokens-read", "%s was read again: %zu tokens", path, tokens->n);
+	return true;
 }
 
 static void look_at_files(struct auth *auth)
@@ -66,8 +68,25 @@ static void look_at_files(struct auth *auth)
 	if (mono_ms_until(now, mono_add_ms(auth->looked, LOOK_AGAIN_MS)))
 		return;
 	auth->looked = now;
-	look_at(auth, &auth->agents, auth->options.agent_tokens_file, TOKENS_AGENTS);
-	look_at(auth, &auth->viewers, auth->options.viewer_tokens_file, TOKENS_VIEWERS);
+	auth->generation += look_at(auth, &auth->agents, auth->options.agent_tokens_file, TOKENS_AGENTS);
+	/* A viewer's is asked for at each request. */
+	(void)look_at(auth, &auth->viewers, auth->options.viewer_tokens_file, TOKENS_VIEWERS);
+}
+
+unsigned auth_step(struct auth *auth)
+{
+	look_at_files(auth);
+	return auth->generation;
+}
+
+bool auth_holds(const struct auth *auth, const char *method, const char *id)
+{
+	if (strcmp(method, "token") != 0)
+		return true;
+	for (size_t i = 0; i < auth->agents.n; i++)
+		if (strcmp(auth->agents.agents[i], id) == 0)
+			return true;
+	return false;
 }
 
 /* --- life ----------------------------------------------------------------------------------- */

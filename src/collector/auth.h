@@ -38,6 +38,7 @@ struct auth_agent {
 	char id[WIRE_NAME_CAP];                                       /* "" with `open`: the hello decides */
 	char method[16];                                              /* "certificate", "token", "review", "open" */
 	char pod[WIRE_NAME_CAP], namespace_[64], node[WIRE_NAME_CAP]; /* where the review says so */
+	struct wall expires;                                          /* ms 0: never */
 };
 
 struct auth_viewer {
@@ -65,6 +66,10 @@ bool auth_agent(struct auth *auth, const struct server_request *request, struct 
 bool auth_viewer(struct auth *auth, const struct server_request *request, struct auth_viewer *ret_viewer,
 		 struct server_reply *reply);
 bool auth_sees(const struct auth_viewer *viewer, const char *namespace_);
+/* Looks at the files where it is time to. The number is another one once tokens of agents have been read again. */
+unsigned auth_step(struct auth *auth);
+/* By what is read now, an agent that was let in under this id by this method would be let in again. */
+bool auth_holds(const struct auth *auth, const char *method, const char *id);
 void auth_count(const struct auth *auth, struct auth_counts *ret_counts);
 
 #endif

@@ -194,6 +194,7 @@ static bool known_good(struct reviews *reviews, const uint8_t *digest, const str
 	memcpy(found.pod, jwt->pod, sizeof found.pod);
 	memcpy(found.namespace_, jwt->namespace_, sizeof found.namespace_);
 	memcpy(found.node, jwt->node, sizeof found.node);
+	found.expires = jwt->expires;
 	reviews->counts->review_hits_total++;
 	*agent = found;
 	return true;

@@ -272,15 +272,34 @@ void ingest_flush(struct ingest *ingest)
 
 /* --- time ----------------------------------------------------------------------------------- */
 
+/* Closing one may free it. */
+void ingest_recheck(struct ingest *ingest, ingest_holds_fn *holds, void *context)
+{
+	for (struct session *s = ingest->sessions, *next; s; s = next) {
+		next = s->next;
+		if (!holds(context, s->method, s->id))
+			session_deny(s);
+	}
+}
+
+static void look_at_sessions(struct ingest *ingest)
+{
+	for (struct session *s = ingest->sessions, *next; s; s = next) {
+		next = s->next;
+		if (s->paused)
+			rate_resume(s);
+		if (s->expires.ms && s->expires.ms <= ingest->wall.ms)
+			session_deny(s);
+	}
+}
+
 uint64_t ingest_step(struct ingest *ingest, struct mono now, struct wall wall)
 {
 	ingest->now = now;
 	ingest->wall = wall;
 	if (ingest->batch_open && !mono_ms_until(now, mono_add_ms(ingest->batch_opened, ingest->options.commit_ms)))
 		ingest_flush(ingest);
-	for (struct session *s = ingest->n_paused ? ingest->sessions : NULL; s; s = s->next)
-		if (s->paused)
-			rate_resume(s);
+	look_at_sessions(ingest);
 	inferred_step(ingest);
 	return ingest->n_paused ? INGEST_PAUSED_MS : INGEST_SLOW_MS;
 }
@@ -318,6 +337,8 @@ struct session *ingest_open(struct ingest *ingest, const struct auth_agent *agen
 	session->ingest = ingest;
 	str_copy(session->id, sizeof session->id, str_of(agent->id));
 	str_copy(session->peer, sizeof session->peer, str_of(peer));
+	memcpy(session->method, agent->method, sizeof session->method);
+	session->expires = agent->expires;
 	rate_start(session);
 	session->next = ingest->sessions;
 	if (ingest->sessions)

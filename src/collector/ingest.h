@@ -53,6 +53,9 @@ void session_closed(struct session *session, unsigned close_code); /* frees it *
 uint64_t ingest_step(struct ingest *ingest, struct mono now, struct wall wall);
 /* Commits what is open: before anybody else begins a batch in the store. */
 void ingest_flush(struct ingest *ingest);
+/* Sessions whose credentials do not hold any more are closed with WIRE_CLOSE_DENIED. One that expires is so by itself. */
+typedef bool ingest_holds_fn(void *context, const char *method, const char *id);
+void ingest_recheck(struct ingest *ingest, ingest_holds_fn *holds, void *context);
 /* The collector stops: from here on a session that ends is no agent that died. */
 void ingest_stop(struct ingest *ingest);
 /* False from a failed batch until the next one that is committed. */

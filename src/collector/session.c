@@ -63,6 +63,15 @@ void session_fail(struct session *session, enum wire_error_code code, const char
 	close_with(session, close_code_of(code), wire_error_names[code]);
 }
 
+void session_deny(struct session *session)
+{
+	if (session->state == SESSION_CLOSING)
+		return;
+	logger_say(session->ingest->options.log, SAY_INFO, "agent-denied", "the credentials of %s do not hold any more",
+		   session->id[0] ? session->id : session->peer);
+	close_with(session, WIRE_CLOSE_DENIED, "credentials");
+}
+
 /* --- what is numbered ----------------------------------------------------------------------------- */
 
 static struct session_epoch *find_epoch(struct session *session, struct wire_epoch epoch)

@@ -39,7 +39,8 @@ struct session {
 	struct session *batch_next, *batch_prev; /* those with something in the open batch */
 	bool in_batch, listed;
 	struct server_ws *ws; /* NULL until it is open, and in tests without sockets */
-	char id[WIRE_NAME_CAP], peer[64];
+	char id[WIRE_NAME_CAP], peer[64], method[16];
+	struct wall expires; /* of its credentials; ms 0: never */
 	enum session_state state;
 	int64_t agent; /* 0 before hello */
 	struct session_epoch epochs[WIRE_EPOCHS_MAX];
@@ -117,6 +118,8 @@ void ingest_list(struct session *session);
 
 /* After its batch was committed. */
 void session_committed(struct session *session);
+/* Its credentials do not hold any more. */
+void session_deny(struct session *session);
 /* Says the error and closes; the last thing to do with a session. */
 void session_fail(struct session *session, enum wire_error_code code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

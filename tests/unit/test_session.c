@@ -423,6 +423,34 @@ static void a_stopping_collector_takes_nobody(void **state)
 	assert_null(ingest_open(rig->ingest, &agent, "10.0.0.7"));
 }
 
+static bool holds(void *context, const char *method, const char *id)
+{
+	(void)context;
+	return strcmp(method, "token") != 0 || strcmp(id, "a") != 0;
+}
+
+static void credentials_that_do_not_hold(void **state)
+{
+	struct rig *rig = *state;
+	struct auth_agent short_lived = { .id = "c", .method = "review" };
+	struct session *a = rig_agent(rig, "a", 1), *b = rig_agent(rig, "b", 2);
+	short_lived.expires.ms = rig->wall.ms + 5000;
+	struct session *c = ingest_open(rig->ingest, &short_lived, "10.0.0.7");
+	rig_hello(rig, c, 3, 3);
+	rig_sample(a, 1, 1);
+	ingest_recheck(rig->ingest, holds, NULL);
+	rig_sample(a, 1, 2); /* dropped */
+	rig_pass(rig, 20);
+	assert_string_equal(rig_said(a), "welcome(1=1) ack(1=1) >4401");
+	assert_string_equal(rig_said(b), "welcome(2=0)");
+	assert_string_equal(rig_said(c), "welcome(3=0)");
+	rig_pass(rig, 4979);
+	assert_string_equal(rig_said(c), "");
+	rig_pass(rig, 1);
+	assert_string_equal(rig_said(c), ">4401");
+	assert_string_equal(rig_said(b), "");
+}
+
 /* --- a disk that is full ---------------------------------------------------------------------------- */
 
 /* Files may not grow: write(2) then fails with EFBIG, as it fails with ENOSPC on a full disk. */
@@ -553,6 +581,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(bye_ends_it_well, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(positions_survive_a_restart, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_stopping_collector_takes_nobody, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(credentials_that_do_not_hold, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_failed_commit_acks_nothing, set_up, tear_down),
 		cmocka_unit_test(too_fast_is_held_back),
 		cmocka_unit_test(too_fast_for_long_is_closed),
