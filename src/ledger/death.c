@@ -187,10 +187,11 @@ static void by_last_sight(const struct death_evidence *e, struct death_verdict *
 		v->confidence_pct = 60;
 	} else {
 		say(v, DEATH_UNKNOWN, 0,
-		    "nothing was near its limit when last seen, and the container's cgroup was gone before its events could be read");
+		    "nothing was near its limit when last seen, and memory.events of the container could not be read after it");
 	}
 	if (!v->missing[0])
-		miss(v, "memory.events of the container after the death: its cgroup was gone or is a new one");
+		miss(v,
+		     "memory.events of the container after the death: its cgroup is gone, a new one, or out of sight");
 }
 
 static void survivable(const struct death_evidence *e, uint64_t spike_bytes, struct death_verdict *v)

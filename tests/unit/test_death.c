@@ -174,7 +174,7 @@ static void another_cgroup_is_no_evidence(void **state)
 	death_judge(&e, 0, &v);
 	assert_int_equal(v.cause, DEATH_CONTAINER_LIMIT);
 	assert_in_range(v.confidence_pct, 70, 80);
-	assert_non_null(strstr(v.missing, "new one"));
+	assert_non_null(strstr(v.missing, "a new one"));
 }
 
 static void limit_that_would_have_survived(void **state)
