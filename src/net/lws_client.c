@@ -313,7 +313,16 @@ static void on_failed(struct wsclient *client, struct lws *wsi, const char *in, 
 	bool refused = client->ended.http_status != 0 && client->ended.http_status != 101;
 	set_why(client, why);
 	if (let_go(client, wsi))
-		finish(client, refused ? WSCLIENT_REFUSED : WSCLIENT_UNREACHED, why[0] ? why : "no connection");
+		finish(client, refused ? WSCLIENT_REFUSED : WSCLIENT_UNREACHED,
+		       why[0] ? why : "the connection ended before it was open");
+}
+
+static void on_closed(struct wsclient *client, struct lws *wsi)
+{
+	if (client->state < CLIENT_OPEN)
+		on_failed(client, wsi, NULL, 0);
+	else if (let_go(client, wsi))
+		finish(client, WSCLIENT_CLOSED, "the connection ended");
 }
 
 static int on_open(struct wsclient *client, struct lws *wsi)
@@ -444,10 +453,8 @@ int wsclient_callback(struct lws *wsi, enum lws_callback_reasons reason, void *u
 		on_failed(client, wsi, in, len);
 		return 0;
 	case LWS_CALLBACK_CLIENT_CLOSED:
-	case LWS_CALLBACK_WSI_DESTROY:
-		if (let_go(client, wsi))
-			finish(client, client->state >= CLIENT_OPEN ? WSCLIENT_CLOSED : WSCLIENT_UNREACHED,
-			       "the connection ended");
+	case LWS_CALLBACK_WSI_DESTROY: /* the only word of some ends before it was open */
+		on_closed(client, wsi);
 		return 0;
 	default:
 		return 0;

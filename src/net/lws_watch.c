@@ -20,9 +20,13 @@ struct loop_watch {
 
 int loop_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t len)
 {
-	(void)user;
-	(void)in;
-	(void)len;
+	/* lws tells the end of every connection to the first protocol of its vhost, which is this one. */
+	if (reason == LWS_CALLBACK_WSI_DESTROY) {
+		const struct lws_protocols *protocol = lws_get_protocol(wsi);
+		return protocol && protocol->callback == wsclient_callback
+			       ? wsclient_callback(wsi, reason, user, in, len)
+			       : 0;
+	}
 	if (reason != LWS_CALLBACK_RAW_RX_FILE && reason != LWS_CALLBACK_RAW_CLOSE_FILE)
 		return 0;
 	struct loop_watch *watch = lws_get_opaque_user_data(wsi);

@@ -82,13 +82,17 @@ says()
 "${CC:-gcc}" -std=gnu11 -D_GNU_SOURCE -Iinclude -Isrc -o "$work/probe" tests/integration/net_probe.c \
 	-Wl,--start-group "$BUILD"/libnet.a "$BUILD"/libsys.a "$BUILD"/libbase.a -Wl,--end-group \
 	$(pkg-config --libs libcurl libwebsockets libuv openssl) >"$work/answer" 2>&1 || { cat "$work/answer"; exit 1; }
-authority ca && authority stranger && authority client-ca &&
-	certificate good ca IP:127.0.0.1,DNS:collector.test 30 serverAuth &&
+make_all()
+{
+	authority ca && authority stranger && authority client-ca &&
+		certificate good ca IP:127.0.0.1,DNS:collector.test 30 serverAuth &&
 	certificate elsewhere ca DNS:elsewhere.test 30 serverAuth &&
 	certificate late ca IP:127.0.0.1 -1 serverAuth &&
 	certificate unknown stranger IP:127.0.0.1 30 serverAuth &&
 	certificate agent client-ca URI:spiffe://test/ns/a/sa/b,DNS:agent.test 30 clientAuth &&
-	certificate rogue stranger DNS:rogue.test 30 clientAuth || { echo "not ok - certificates"; exit 1; }
+	certificate rogue stranger DNS:rogue.test 30 clientAuth
+}
+make_all || { echo "not ok - certificates"; exit 1; }
 
 start - - -
 python client "$port"
@@ -123,8 +127,7 @@ result $? "a foreign client over TLS, without a certificate"
 says '"sans":"","tls":1' "which has no names then"
 python client "$port" "$work/ca.pem" "$work/agent.pem" "$work/agent.key"
 says '"sans":"spiffe://test/ns/a/sa/b agent.test "' "a client certificate's names are seen"
-python client "$port" "$work/ca.pem" "$work/rogue.pem" "$work/rogue.key"
-[ $? -ne 0 ]
+! python client "$port" "$work/ca.pem" "$work/rogue.pem" "$work/rogue.key"
 result $? "a client certificate of a stranger is refused"
 python resume "$port" "$work/ca.pem"
 says '^resumed' "sessions are resumed"
@@ -133,7 +136,12 @@ says '^frame hello' "our client over TLS"
 client "$url" "$work/ca.pem" "$work/agent.pem" "$work/agent.key" -
 grep -q '^upgrade 2 spiffe://test/ns/a/sa/b' "$work/server" && grep -q '^frame hello' "$work/answer"
 result $? "our client with a certificate"
-client "$url" "$work/ca.pem" "$work/rogue.pem" "$work/rogue.key" -
+# The alert may be lost to the reset that follows it: it must come in one of several tries, and each must end.
+for _ in $(seq 20); do
+	client "$url" "$work/ca.pem" "$work/rogue.pem" "$work/rogue.key" -
+	grep -q '^unreached' "$work/answer" || break
+	grep -q 'the server says' "$work/answer" && break
+done
 says '^unreached.*the server says: unknown CA' "our client with a stranger's is refused and says why"
 client "$url" "$work/ca.pem" - - collector.test
 says '^frame hello' "the name that is expected may be another one"
@@ -155,9 +163,7 @@ grep -q 'Cipher is (NONE)' "$work/answer"
 result $? "no TLS 1.1"
 
 echo garbage >"$work/live.pem"
-await "$work/server" 'the old certificate stays'
-for _ in $(seq 8); do grep -q 'the old certificate stays' "$work/server" && break; sleep 1; done
-grep -q 'the old certificate stays' "$work/server"
+await "$work/server" 'the old certificate stays' || await "$work/server" 'the old certificate stays'
 result $? "a bad certificate is told"
 client "$url" "$work/ca.pem" - - -
 says '^frame hello' "and the old one stays"
