@@ -12,7 +12,7 @@ enum {
 	MEMORY_BYTES = 1 << 20,
 	RECORDER_SHARE = 4,      /* of all: a quarter */
 	RECORDER_MOST = 4 << 20, /* fifteen minutes of one sample a second, twice */
-	POSTMORTEM_SHARE = 40, /* of the spool: eight of them are a fifth of it */
+	POSTMORTEM_SHARE = 40,   /* of the spool: eight of them are a fifth of it */
 	CHECK_MS = 5000,
 	STOP_MS = 2000, /* without a post-mortem to be sent */
 	CLOSE_MS = 500, /* for the closing handshake after bye */

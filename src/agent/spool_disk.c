@@ -19,8 +19,11 @@ const char *spool_name(char dest[SPOOL_NAME_CAP], struct wire_epoch epoch, const
 
 void spool_disk_close(struct spool *spool)
 {
-	auto_close int dir_fd = TAKE_FD(spool->dir_fd);
-	auto_close int lock_fd = TAKE_FD(spool->lock_fd);
+	if (spool->dir_fd >= 0)
+		(void)close(spool->dir_fd);
+	if (spool->lock_fd >= 0)
+		(void)close(spool->lock_fd);
+	spool->dir_fd = spool->lock_fd = -1;
 }
 
 int spool_disk_open(struct spool *spool, struct err *err)

@@ -180,6 +180,24 @@ static void findings_are_state(void **state)
 	assert_int_equal(spool_n(spool), 1);
 }
 
+/* Where gaps of two reasons meet, the graver one stands for both. */
+static void gaps_that_meet_are_one(void **state)
+{
+	(void)state;
+	auto_spool spool = open_spool(NULL, 1 << 20, 1);
+	for (int i = 0; i < 5; i++)
+		sample(spool, 50);
+	spool_refuse(spool, live(spool), 2, SPOOL_SUPERSEDED);
+	spool_refuse(spool, live(spool), 4, SPOOL_LOST);
+	assert_string_equal(shown(spool, live(spool)), "1s 2-2:superseded 3s 4-4:lost 5s");
+	spool_refuse(spool, live(spool), 3, SPOOL_FULL);
+	assert_string_equal(shown(spool, live(spool)), "1s 2-4:lost 5s");
+	spool_refuse(spool, live(spool), 5, SPOOL_SUPERSEDED);
+	assert_string_equal(shown(spool, live(spool)), "1s 2-5:lost");
+	spool_ack(spool, live(spool), 3); /* a gap that was sent before it grew */
+	assert_string_equal(shown(spool, live(spool)), "4-5:lost");
+}
+
 static void oldest_samples_go_first(void **state)
 {
 	(void)state;
@@ -498,6 +516,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(in_order_until_acked),
 		cmocka_unit_test(findings_are_state),
+		cmocka_unit_test(gaps_that_meet_are_one),
 		cmocka_unit_test(oldest_samples_go_first),
 		cmocka_unit_test(postmortems_are_kept_up_to_eight),
 		cmocka_unit_test(epochs_are_kept_in_order_of_starts),
