@@ -69,8 +69,11 @@ static void on_drain(void *context)
 {
 	struct app *app = context;
 	struct ingest_counts counts;
+	struct auth_counts reviews;
 	ingest_count(app->ingest, &counts);
-	if (!counts.sessions || !mono_ms_until(loop_now(app->loop), app->drain_until))
+	auth_count(app->auth, &reviews);
+	/* An agent that does not answer is cut; a thread cannot be, and must not run on while the program is taken apart. */
+	if (!reviews.reviews_in_flight && (!counts.sessions || !mono_ms_until(loop_now(app->loop), app->drain_until)))
 		loop_stop(app->loop);
 	else
 		loop_timer_set(app->drain_timer, DRAIN_STEP_MS);
@@ -83,6 +86,7 @@ static void begin_end(struct app *app)
 	ingest_stop(app->ingest);
 	ingest_flush(app->ingest);
 	server_drain(app->server);
+	auth_stop(app->auth);
 	app->drain_until = mono_add_ms(loop_now(app->loop), DRAIN_MS);
 	loop_timer_set(app->drain_timer, DRAIN_STEP_MS);
 }
@@ -98,7 +102,7 @@ static void on_signal(void *context, int signal)
 		else
 			logger_say(app->log, SAY_INFO, "tokens-read", "the files of tokens were read again");
 	} else if (app->draining) {
-		loop_stop(app->loop);
+		app->drain_until = loop_now(app->loop);
 	} else {
 		begin_end(app);
 	}

@@ -111,6 +111,12 @@ int auth_new(struct loop *loop, const struct auth_options *options, struct store
 	return 0;
 }
 
+void auth_stop(struct auth *auth)
+{
+	if (auth->reviews)
+		reviews_stop(auth->reviews);
+}
+
 void auth_free(struct auth *auth)
 {
 	if (!auth)

@@ -55,7 +55,10 @@ struct auth_counts {
 
 int auth_new(struct loop *loop, const struct auth_options *options, struct store *store, struct auth **ret_auth,
 	     struct err *err) __attribute__((warn_unused_result));
+/* Not while a review is under way: its thread would outlive the program. */
 void auth_free(struct auth *auth);
+/* Reviews under way are given up: auth_count() says when the last has ended. Ask for no more. */
+void auth_stop(struct auth *auth);
 /* Reads the files of tokens again; one that cannot be used leaves what held before. */
 int auth_reload(struct auth *auth, struct err *err) __attribute__((warn_unused_result));
 

@@ -12,6 +12,7 @@ struct review_job {
 	struct review_target target;
 	uint8_t digest[HASH_SHA256_LEN];
 	struct wall expires;
+	atomic_bool abandon; /* the only thing that both sides touch while it runs */
 	size_t token_len;
 	char token[JWT_MAX];
 	/* Written by the thread that asks, read after it is done. */
@@ -55,6 +56,13 @@ int reviews_new(struct loop *loop, const struct auth_options *options, struct st
 	return 0;
 }
 
+void reviews_stop(struct reviews *reviews)
+{
+	for (int i = 0; i < REVIEWS_IN_FLIGHT; i++)
+		if (reviews->jobs[i])
+			atomic_store(&reviews->jobs[i]->abandon, true);
+}
+
 void reviews_free(struct reviews *reviews)
 {
 	for (int i = 0; reviews && i < REVIEWS_IN_FLIGHT; i++)
@@ -94,7 +102,8 @@ static bool is_refused(struct reviews *reviews, const uint8_t *digest, struct re
 static void ask(void *context)
 {
 	struct review_job *job = context;
-	job->rc = review_ask(&job->target, (struct str){ job->token, job->token_len }, &job->agent, &job->err);
+	job->rc = review_ask(&job->target, (struct str){ job->token, job->token_len }, &job->abandon, &job->agent,
+			     &job->err);
 }
 
 static void job_free(struct review_job *job)
@@ -114,7 +123,7 @@ static void conclude(struct reviews *reviews, struct review_job *job)
 				   err.message);
 	} else if (job->err.kind == ERR_DENIED) {
 		keep_refusal(reviews, job->digest, esc_copy(shown, sizeof shown, str_of(job->err.message)));
-	} else {
+	} else if (!atomic_load(&job->abandon)) {
 		reviews->counts->review_failures_total++;
 		logger_say(reviews->log, SAY_ERROR, "review-failed", "a token could not be reviewed: %s",
 			   esc_copy(shown, sizeof shown, str_of(job->err.message)));

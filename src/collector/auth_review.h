@@ -23,6 +23,8 @@ struct review_verdict {
 
 int reviews_new(struct loop *loop, const struct auth_options *options, struct store *store, struct auth_counts *counts,
 		struct reviews **ret_reviews, struct err *err) __attribute__((warn_unused_result));
+/* Those under way end within about a second, without a result. */
+void reviews_stop(struct reviews *reviews);
 /* Those under way end by themselves and are forgotten. NULL is fine. */
 void reviews_free(struct reviews *reviews);
 

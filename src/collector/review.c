@@ -138,7 +138,8 @@ static int read_own_token(const struct review_target *target, struct buf *token,
 	return rc;
 }
 
-int review_ask(const struct review_target *target, struct str token, struct auth_agent *ret_agent, struct err *err)
+int review_ask(const struct review_target *target, struct str token, const atomic_bool *abandon,
+	       struct auth_agent *ret_agent, struct err *err)
 {
 	auto_buf struct buf request = { .cap = JWT_MAX + 1024 }, own = { .cap = JWT_MAX },
 			    answer = { .cap = REVIEW_BODY_MAX };
@@ -158,6 +159,7 @@ int review_ask(const struct review_target *target, struct str token, struct auth
 		.body = buf_str(&request),
 		.bearer = str_trim(buf_str(&own)),
 		.ca_file = target->ca_file[0] ? target->ca_file : NULL,
+		.abandon = abandon,
 	};
 	struct err failure = { 0 };
 	rc = http_post(&http, &post, &answer, NULL, &failure);

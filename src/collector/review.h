@@ -6,6 +6,8 @@
 #ifndef COLLECTOR_REVIEW_H
 #define COLLECTOR_REVIEW_H
 
+#include <stdatomic.h>
+
 #include "base/buf.h"
 #include "base/err.h"
 #include "collector/auth.h"
@@ -36,7 +38,7 @@ int review_answer(struct str body, const char *audience, struct auth_agent *ret_
 	__attribute__((warn_unused_result));
 
 /* DENIED is the API server's answer about the token; every other error says nothing about it. */
-int review_ask(const struct review_target *target, struct str token, struct auth_agent *ret_agent, struct err *err)
-	__attribute__((warn_unused_result));
+int review_ask(const struct review_target *target, struct str token, const atomic_bool *abandon,
+	       struct auth_agent *ret_agent, struct err *err) __attribute__((warn_unused_result));
 
 #endif

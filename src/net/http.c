@@ -280,6 +280,17 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *context)
 	return transfer->failure == 0 ? piece.len : 0;
 }
 
+/* Called about once a second while nothing moves (CURLOPT_XFERINFOFUNCTION(3)). */
+static int on_progress(void *context, curl_off_t down, curl_off_t now_down, curl_off_t up, curl_off_t now_up)
+{
+	const struct transfer *transfer = context;
+	(void)down;
+	(void)now_down;
+	(void)up;
+	(void)now_up;
+	return atomic_load(transfer->post->abandon);
+}
+
 static bool set_options(struct transfer *transfer, CURLU *url, struct curl_slist *headers)
 {
 	const struct http_request *request = transfer->request;
@@ -318,6 +329,11 @@ static bool set_options(struct transfer *transfer, CURLU *url, struct curl_slist
 		SET(CURLOPT_POST, 1L);
 		SET(CURLOPT_POSTFIELDS, transfer->post->body.ptr);
 		SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)transfer->post->body.len);
+		if (transfer->post->abandon) {
+			SET(CURLOPT_NOPROGRESS, 0L);
+			SET(CURLOPT_XFERINFOFUNCTION, on_progress);
+			SET(CURLOPT_XFERINFODATA, transfer);
+		}
 		if (transfer->post->ca_file) {
 			SET(CURLOPT_CAINFO, transfer->post->ca_file);
 			SET(CURLOPT_CAPATH, NULL);
@@ -356,6 +372,8 @@ static int explain(const struct transfer *transfer, CURLcode code, struct err *e
 		return err_set(err, ERR_TIMEOUT, "%s: no whole answer within %u ms (%llu bytes came)", shown,
 			       request->timeout_ms ? request->timeout_ms : TIMEOUT_MS,
 			       (unsigned long long)transfer->n_bytes);
+	case CURLE_ABORTED_BY_CALLBACK:
+		return err_set(err, ERR_TIMEOUT, "%s: abandoned", shown);
 	case CURLE_FILESIZE_EXCEEDED:
 		return err_set(err, ERR_LIMIT, "%s answers more than %zu bytes: not read", shown, transfer->cap);
 	case CURLE_COULDNT_CONNECT:

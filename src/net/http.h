@@ -15,6 +15,8 @@
 #ifndef NET_HTTP_H
 #define NET_HTTP_H
 
+#include <stdatomic.h>
+
 #include "base/buf.h"
 #include "base/err.h"
 
@@ -62,6 +64,8 @@ struct http_post {
 	struct str bearer;        /* "Authorization: Bearer"; empty: none. Refused over plain http unless to loopback */
 	const char *ca_file;      /* trust these alone; NULL: the system's */
 	const char *content_type; /* of the body; NULL: application/json */
+	const atomic_bool
+		*abandon; /* set from another thread: it ends within about a second, TIMEOUT. NULL: nobody will */
 };
 /* http_get() with a body. May run on another thread than other transfers, after one http_url_check(). */
 int http_post(const struct http_request *request, const struct http_post *post, struct buf *body,

@@ -506,7 +506,16 @@ def token_reviews():
     reviewer.hold.set()
     ok(attempt(make_token("bankfull.lab", 3600, "uid-39", "many-39"))[0] == 101, "all of them in the end")
     time.sleep(1.5)
-    collector.term()
+    reviewer.hold = threading.Event()
+    for i in range(16):
+        try:
+            Client(collector.port, token=make_token("bankfull.lab", 3600, "uid-1", f"late-{i}"))
+        except Refused:
+            pass
+    began = time.monotonic()
+    ok(collector.term() == 0 and time.monotonic() - began < 4, "it ends well with sixteen reviews under way",
+       f"{collector.process.returncode} {collector.said()[-300:]}")
+    reviewer.hold.set()
     collector = Collector(data, *options)
     n = len(reviewer.reviews)
     ok(attempt(good)[0] == 101 and len(reviewer.reviews) == n, "what was reviewed is known after a restart")
