@@ -154,6 +154,21 @@ static void a_tick_reads_what_stands_there_now(void **state)
 	build_free(s);
 }
 
+static void what_the_kernel_counts_wakes(void **state)
+{
+	(void)state;
+	open_it();
+	assert_true(watch->events_fd >= 0);
+	struct pollfd events = { .fd = watch->events_fd, .events = POLLIN };
+	assert_int_equal(poll(&events, 1, 0), 0);
+	rewrite("cg/memory.current", "2000\n"); /* nobody asked for that */
+	assert_int_equal(poll(&events, 1, 0), 0);
+	rewrite("cg/memory.events", "low 0\nhigh 0\nmax 4\noom 0\noom_kill 0\n");
+	assert_int_equal(poll(&events, 1, 10000), 1);
+	watch_events_taken(watch);
+	assert_int_equal(poll(&events, 1, 0), 0);
+}
+
 static void its_end_is_noticed_and_its_events_are_read(void **state)
 {
 	(void)state;
@@ -237,6 +252,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_tick_reads_what_stands_there_now, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_the_kernel_counts_wakes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(its_end_is_noticed_and_its_events_are_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(another_program_in_the_same_process_is_another_target, set_up,
 						tear_down),
