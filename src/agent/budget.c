@@ -12,6 +12,7 @@ enum {
 	RATE_FROM_BYTES = 64 << 20,
 	BACKOFF_MAX = 3, /* eight times the interval */
 	SOONEST_MS = 5000,
+	FORGET_SHARE = 16,
 };
 
 #define MS      ((uint64_t)1000000)
@@ -80,6 +81,17 @@ static enum budget_answer decide(const struct budget *budget, const struct budge
 	return BUDGET_GO;
 }
 
+/*
+ * A rate that was measured once on a bad day must not hold for ever: each refusal forgets a part of what it is above the
+ * first one, so that after some twenty intervals it is measured again.
+ */
+static void forget_some(struct budget *budget)
+{
+	uint64_t usual = times(budget->last_hold_bytes >> 20, NS_PER_MIB_AT_FIRST);
+	if (budget->last_hold_bytes >= RATE_FROM_BYTES && budget->last_hold_cpu_ns > usual)
+		budget->last_hold_cpu_ns -= (budget->last_hold_cpu_ns - usual) / FORGET_SHARE;
+}
+
 enum budget_answer budget_ask(struct budget *budget, const struct budget_ask *ask)
 {
 	enum budget_answer answer = decide(budget, ask);
@@ -90,6 +102,8 @@ enum budget_answer budget_ask(struct budget *budget, const struct budget_ask *as
 	budget->refused_at = ask->now;
 	budget->skipped_total[answer] += answer != BUDGET_GO;
 	budget->backoff += answer == BUDGET_PRESSURE;
+	if (answer == BUDGET_HOLD || answer == BUDGET_QUOTA)
+		forget_some(budget);
 	return answer;
 }
 

@@ -142,6 +142,26 @@ static void what_was_measured_predicts(void **state)
 	assert_true(budget_predict_ns(&budget, GIB) < 7 * MS);
 }
 
+/* 62 ms where 26 would be usual, for whatever reason: it is looked at again, and not before long. */
+static void a_bad_measurement_is_not_for_ever(void **state)
+{
+	(void)state;
+	start(0);
+	walk(SEC, 66 * MS, 62 * MS, 4 * GIB);
+	unsigned refused = 0;
+	uint64_t at = 100 * SEC;
+	while (ask(at, 4 * GIB) == BUDGET_HOLD && refused < 100) {
+		refused++;
+		at += 30 * SEC;
+	}
+	assert_in_range(refused, 3, 30);
+	/* Where it cannot be met it stays refused. */
+	start(0);
+	walk(SEC, 66 * MS, 62 * MS, 4 * GIB);
+	for (at = 100 * SEC; at < 100000 * SEC; at += 30 * SEC)
+		assert_int_equal(ask(at, 9 * GIB), BUDGET_HOLD);
+}
+
 static void our_own_quota_bounds_it(void **state)
 {
 	(void)state;
@@ -216,6 +236,7 @@ int main(void)
 		cmocka_unit_test(the_share_holds_over_an_hour),
 		cmocka_unit_test(one_hold_is_bounded),
 		cmocka_unit_test(what_was_measured_predicts),
+		cmocka_unit_test(a_bad_measurement_is_not_for_ever),
 		cmocka_unit_test(our_own_quota_bounds_it),
 		cmocka_unit_test(throttled_walks_double_the_interval),
 		cmocka_unit_test(pressure_backs_off_and_the_end_does_not),
