@@ -204,7 +204,7 @@ static const struct field welcome_rows[] = {
 	{ KEY("acked"), .kind = FIELD_LIST, LIST_AT(wire_welcome, acked, n_acked), .fields = &position_fields },
 	{ KEY("window"), .kind = FIELD_U32, AT(wire_welcome, window), .required = true, .least = 1 },
 	{ KEY("min_interval_ms"), .kind = FIELD_U32, AT(wire_welcome, min_interval_ms) },
-	{ KEY("max_frame"), .kind = FIELD_U32, AT(wire_welcome, max_frame) },
+	{ KEY("max_frame"), .kind = FIELD_U32, AT(wire_welcome, max_frame), .required = true, .least = 1 },
 	{ KEY("policy"), .kind = FIELD_OBJECT, AT(wire_welcome, policy), .fields = &policy_fields },
 };
 FIELDS(welcome_fields, welcome_rows);

@@ -237,7 +237,7 @@ static void welcome(struct maker *m, struct wire_welcome *w)
 		w->acked[i] = (struct wire_position){ epoch(m), number(m, 0) };
 	w->window = 1 + (uint32_t)prng_below(m->prng, UINT32_MAX);
 	w->min_interval_ms = u32(m);
-	w->max_frame = u32(m);
+	w->max_frame = 1 + (uint32_t)prng_below(m->prng, UINT32_MAX);
 	if (maybe(m))
 		return;
 	struct wire_policy *p = &w->policy;

@@ -118,9 +118,9 @@ static const struct {
 	  "\"\",\"7\":\"\",\"8\":\"\",\"9\":\"\"}}}",
 	  "hello: subject: labels: more than 8", WIRE_ERR_MALFORMED },
 	{ "{\"type\":\"welcome\",\"window\":0}", "welcome: window: out of range", WIRE_ERR_MALFORMED },
-	{ "{\"type\":\"welcome\",\"window\":1,\"policy\":{\"version\":\"12\"}}",
+	{ "{\"type\":\"welcome\",\"window\":1,\"max_frame\":9,\"policy\":{\"version\":\"12\"}}",
 	  "welcome: policy: version: not 16 hex digits", WIRE_ERR_MALFORMED },
-	{ "{\"type\":\"welcome\",\"window\":1,\"policy\":{\"version\":\"00000000000000ff\",\"levels\":[{}]}}",
+	{ "{\"type\":\"welcome\",\"window\":1,\"max_frame\":9,\"policy\":{\"version\":\"00000000000000ff\",\"levels\":[{}]}}",
 	  "welcome: policy: levels: 0: rule: missing", WIRE_ERR_MALFORMED },
 };
 
@@ -200,7 +200,7 @@ static void a_policy_sets_no_url(void **state)
 	enum wire_error_code code;
 	struct err err = { 0 };
 	assert_int_equal(
-		decode("{\"type\":\"welcome\",\"window\":1,\"redirect\":\"x\",\"policy\":{\"version\":\"0000000000000001\","
+		decode("{\"type\":\"welcome\",\"window\":1,\"max_frame\":9,\"redirect\":\"x\",\"policy\":{\"version\":\"0000000000000001\","
 		       "\"\\u001burl\":\"wss://evil.example\",\"levels\":[{\"rule\":\"r\",\"name\":\"n\",\"raise\":2,\"clear\":1,"
 		       "\"exec\":\"rm\"}]}}",
 		       &code, &err),
@@ -217,8 +217,9 @@ static void a_long_policy_is_cut_and_said(void **state)
 	auto_buf struct buf frame = { .cap = 1 << 20 };
 	enum wire_error_code code;
 	struct err err = { 0 };
-	(void)buf_puts(&frame,
-		       "{\"type\":\"welcome\",\"window\":1,\"policy\":{\"version\":\"0000000000000001\",\"levels\":[");
+	(void)buf_puts(
+		&frame,
+		"{\"type\":\"welcome\",\"window\":1,\"max_frame\":9,\"policy\":{\"version\":\"0000000000000001\",\"levels\":[");
 	for (int i = 0; i < WIRE_LEVELS_MAX + 3; i++)
 		(void)buf_printf(&frame, "%s{\"rule\":\"r%d\",\"name\":\"n\",\"raise\":2,\"clear\":1}", i ? "," : "",
 				 i);
