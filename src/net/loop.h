@@ -29,7 +29,7 @@ void loop_free(struct loop *loop);
 int loop_run(struct loop *loop, struct err *err) __attribute__((warn_unused_result));
 void loop_stop(struct loop *loop);
 
-/* The clock of the present round: read once when loop_run() wakes. */
+/* The clock of the present call from the loop: read once when it begins. */
 struct mono loop_now(const struct loop *loop);
 
 /* One-shot timers. Setting one that is set moves it. */

@@ -9,6 +9,10 @@
  *   WebSocket message         max_frame over all fragments, else 1009; fragments count against message_timeout_ms
  *   a client that does not read   its replies wait at most write_timeout_ms, then it is closed
  *
+ * A connection may serve several requests, but nobody may pipeline: bytes that come before the answer is out end the
+ * connection after it. No Transfer-Encoding in requests, no HTTP/2. Servers of one loop share lws's lookup of a
+ * subprotocol, so at most one of them may have one.
+ *
  * No permessage-deflate. A frame that is no text or no UTF-8 ends its connection (1003, 1007).
  */
 #ifndef NET_SERVER_H
@@ -50,7 +54,7 @@ struct server_request {
 	unsigned listener; /* index into options */
 	struct str method; /* "GET" */
 	struct str path;   /* decoded once, begins with '/', no NUL, no ".." component */
-	struct str query;  /* as sent, without '?' */
+	struct str query;  /* without '?'; escapes may be others than were sent, with the same meaning */
 	struct str body;
 	char peer[64]; /* numeric address without port */
 	bool peer_is_loopback, is_tls;
@@ -99,7 +103,7 @@ struct server_counts {
 /* ERR_USAGE: a certificate that cannot be read, an address that is none. ERR_IO: the port is in use; it says which. */
 int server_new(struct loop *loop, const struct server_options *options, const struct server_events *events,
 	       void *context, struct server **ret_server, struct err *err) __attribute__((warn_unused_result));
-/* Closes what is open (1001), calls on_closed for each; then free. NULL is fine. */
+/* Cuts what is open (server_drain() first, to say goodbye), calls on_closed for each. Not from within its events. */
 void server_free(struct server *server);
 /* Stop listening and ask every WebSocket to close with 1001; those still there after server_free() are cut. */
 void server_drain(struct server *server);
