@@ -19,7 +19,7 @@ static int take_option(char *dest, size_t cap, const char *text, const char *wha
 
 int review_target_set(const struct auth_options *options, struct review_target *ret_target, struct err *err)
 {
-	struct review_target target;
+	struct review_target target = { 0 };
 	/* Without an audience of its own a token meant for another service would be as good here. */
 	if (!options->audience || !options->audience[0])
 		return err_set(err, ERR_USAGE, "reviewing tokens needs the audience that they are made for");
