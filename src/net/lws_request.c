@@ -132,13 +132,23 @@ static void fill_peer(const struct server_ws *conn, struct server_request *reque
 	request->peer_is_loopback = v4 ? address->s6_addr[12] == 127 : IN6_IS_ADDR_LOOPBACK(address);
 }
 
+/*
+ * With two of them, whoever stands in front may have looked at the other one: RFC 9112 section 3.2 demands a 400. lws keeps
+ * each as a fragment of its own.
+ */
+static bool has_two_hosts(struct lws *wsi)
+{
+	return lws_hdr_fragment_length(wsi, WSI_TOKEN_HOST, 1) > 0;
+}
+
 bool request_fill(struct server_ws *conn, struct lws *wsi, struct request_store *store, struct server_request *ret)
 {
 	enum lws_token_indexes token;
 	store->wsi = wsi;
 	store->headers_len = 0;
 	*ret = (struct server_request){ .listener = conn->listener->index, .body = STR(""), .handle = store };
-	if (!find_method(wsi, &ret->method, &token) || !fill_path(store, token, ret) || !fill_query(store, ret))
+	if (has_two_hosts(wsi) || !find_method(wsi, &ret->method, &token) || !fill_path(store, token, ret) ||
+	    !fill_query(store, ret))
 		return false;
 	fill_peer(conn, ret);
 	SSL *ssl = lws_get_ssl(wsi);
@@ -248,7 +258,7 @@ static int dispatch(struct server_ws *conn, struct lws *wsi)
 	struct server_request request;
 	struct exchange *exchange = conn->exchange;
 	if (!request_fill(conn, wsi, &store, &request))
-		return refuse(conn, wsi, 400, "the path or query is malformed or too long");
+		return refuse(conn, wsi, 400, "path, query or Host is malformed, too long or there twice");
 	request.body = buf_str(&exchange->body);
 	server->counts.requests_total++;
 	server->events.on_request(server->context, &request, &exchange->reply);

@@ -36,7 +36,7 @@ int upgrade_begin(struct server_ws *conn, struct lws *wsi, const char *kind)
 	if (why)
 		return refuse_now(conn, wsi, 400, why);
 	if (!request_fill(conn, wsi, &store, &request))
-		return refuse_now(conn, wsi, 400, "the path or query is malformed or too long");
+		return refuse_now(conn, wsi, 400, "path, query or Host is malformed, too long or there twice");
 	struct server_reply reply = { .status = 403, .content_type = "application/json", .body.cap = SERVER_REPLY_CAP };
 	void *session = NULL;
 	server->counts.requests_total++;

@@ -54,6 +54,7 @@ static void requests_are_answered(void)
 		{ "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n", "", "400 Bad Request" },
 		{ "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", "",
 		  "400 Bad Request" },
+		{ "GET / HTTP/1.1\r\nHost: x\r\nHost: evil\r\n\r\n", "", "400 Bad Request" },
 		{ "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n\r\nab", "", "413 Content Too Large" },
 		{ "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n", "",
 		  "411 Length Required" },
