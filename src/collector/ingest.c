@@ -290,6 +290,8 @@ static void look_at_sessions(struct ingest *ingest)
 			rate_resume(s);
 		if (s->expires.ms && s->expires.ms <= ingest->wall.ms)
 			session_deny(s);
+		else if (s->state == SESSION_NEW && !mono_ms_until(ingest->now, mono_add_ms(s->opened, HELLO_MS)))
+			session_fail(s, WIRE_ERR_STATE, "no hello within %d s", HELLO_MS / 1000);
 	}
 }
 
@@ -339,6 +341,7 @@ struct session *ingest_open(struct ingest *ingest, const struct auth_agent *agen
 	str_copy(session->peer, sizeof session->peer, str_of(peer));
 	memcpy(session->method, agent->method, sizeof session->method);
 	session->expires = agent->expires;
+	session->opened = ingest->now;
 	rate_start(session);
 	session->next = ingest->sessions;
 	if (ingest->sessions)

@@ -17,6 +17,7 @@ enum {
 	INGEST_PAUSED_MS = 50, /* while somebody is not read */
 	INGEST_BUCKETS = 4096, /* chains of two or three at 10,000 agents */
 	CLOCK_OFFSET_MS = 30000,
+	HELLO_MS = 30000, /* an agent says hello at once; who holds a connection and says nothing is none */
 	/* A session may send this much of its rate at once, and be held back so long before it is closed. */
 	RATE_BURST_S = 4,
 	RATE_PATIENCE_MS = 300000,
@@ -41,6 +42,7 @@ struct session {
 	struct server_ws *ws; /* NULL until it is open, and in tests without sockets */
 	char id[WIRE_NAME_CAP], peer[64], method[16];
 	struct wall expires; /* of its credentials; ms 0: never */
+	struct mono opened;
 	enum session_state state;
 	int64_t agent; /* 0 before hello */
 	struct session_epoch epochs[WIRE_EPOCHS_MAX];

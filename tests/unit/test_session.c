@@ -101,6 +101,18 @@ static void a_second_hello(void **state)
 	assert_string_equal(rig_said(session), "error(state) >4400");
 }
 
+static void no_hello(void **state)
+{
+	struct rig *rig = *state;
+	struct session *mute = rig_open(rig, "a"), *good = rig_agent(rig, "b", 1);
+	rig_pass(rig, HELLO_MS - 21); /* rig_agent() took 20 */
+	assert_string_equal(rig_said(mute), "");
+	rig_pass(rig, 1);
+	assert_string_equal(rig_said(mute), "error(state) >4400");
+	assert_string_equal(rig_said(good), "welcome(1=0)");
+	assert_int_equal(counts_of(rig).errors_total[WIRE_ERR_STATE], 1);
+}
+
 static void anothers_epoch(void **state)
 {
 	struct rig *rig = *state;
@@ -561,6 +573,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(welcome_comes_after_the_commit, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(first_frames, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(no_hello, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_second_hello, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(anothers_epoch, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(ids_without_authentication, set_up, tear_down),
