@@ -5,7 +5,7 @@
     agent_bench.py BUILD [SECONDS]
 
 The target is the probe JVM with a heap of 4 GiB of touched 4 KiB pages and some 500 mappings, with a thread that times
-mmap and munmap (mmap_watch.c). Each program watches it for SECONDS (60) alone, in turn; first nobody does. Machines are
+mmap and munmap (mmap_watch.c). Each program watches it for SECONDS (120) alone, in turn; first nobody does. Machines are
 noisy: compare figures of one run with each other.
 """
 import glob
@@ -22,7 +22,9 @@ import time
 import urllib.request
 
 BUILD = sys.argv[1]
-SECONDS = float(sys.argv[2]) if len(sys.argv) > 2 else 60
+# A walk of 4 GiB takes some 60 ms and is paid for in half a minute: shorter windows may hold none.
+SECONDS = float(sys.argv[2]) if len(sys.argv) > 2 else 120
+ONLY = os.environ.get("BENCH_ONLY", "")  # a word of the name of what to measure
 HEAP = os.environ.get("BENCH_HEAP", "4g")
 BUCKETS = 512
 work = tempfile.mkdtemp(prefix="bankfull-bench.")
@@ -78,7 +80,8 @@ def cpu_ticks(pid):
 
 
 def memory_kib(pid):
-    rss_anon = pss = 0
+    """RssAnon, PSS, and RSS: what PSS is where no other process maps the same libraries."""
+    rss_anon = pss = rss = 0
     for p in tree(pid):
         try:
             for line in open(f"/proc/{p}/smaps_rollup"):
@@ -87,12 +90,16 @@ def memory_kib(pid):
             for line in open(f"/proc/{p}/status"):
                 if line.startswith("RssAnon:"):
                     rss_anon += int(line.split()[1])
+                if line.startswith("VmRSS:"):
+                    rss += int(line.split()[1])
         except OSError:
             pass
-    return rss_anon, pss
+    return rss_anon, pss, rss
 
 
 def measure(name, watch, start):
+    if ONLY not in name:
+        return
     """start() gives the pids of what watches; each is alone with the target while it is measured."""
     pids, stop, extra = start()
     time.sleep(12)  # the first, deeper readings are behind it
@@ -103,9 +110,8 @@ def measure(name, watch, start):
     n, p9999, most, over = watch.figures()
     wall = time.monotonic() - began
     cpu = (sum(map(cpu_ticks, pids)) - before) / HZ / wall * 100
-    rss_anon = sum(memory_kib(p)[0] for p in pids) / 1024
-    pss = sum(memory_kib(p)[1] for p in pids) / 1024
-    text = (f"{name:<34} CPU {cpu:6.2f} % of a core   RssAnon {rss_anon:6.1f} MiB   PSS {pss:6.1f} MiB   "
+    rss_anon, pss, rss = (sum(memory_kib(p)[i] for p in pids) / 1024 for i in range(3))
+    text = (f"{name:<34} CPU {cpu:6.2f} % of a core   RssAnon {rss_anon:6.1f}, PSS {pss:6.1f}, RSS {rss:6.1f} MiB   "
             f"target's mmap: p99.99 {p9999:7.3f} ms, longest {most:7.3f} ms, over 1 ms in all {over * 60 / wall:6.1f} ms a minute")
     print(text, flush=True)
     if extra:
@@ -114,8 +120,8 @@ def measure(name, watch, start):
         print(f"{'':<34} inside smaps {secs / wall * 100:.3f} % of wall time ({list(walks)[0]:.0f} walks), longest walk {last[3] * 1e3:.1f} ms, "
               f"longest hold {longest * 1e3:.1f} ms", flush=True)
         bound = longest * 1e3 + 1
-        print(f"{'':<34} goals: CPU <= 0.3 %, RssAnon <= 3, PSS <= 14, smaps <= 0.2 %, longest mmap <= hold + 1 ms = {bound:.1f} ms: "
-              f"{'met' if cpu <= 0.3 and rss_anon <= 3 and pss <= 14 and secs / wall <= 0.002 and most <= bound else 'NOT all met'}",
+        print(f"{'':<34} goals: CPU <= 0.3 %, RssAnon <= 3, PSS alone in a pod (so RSS) <= 14, smaps <= 0.2 %, longest mmap <= hold + 1 ms = {bound:.1f} ms: "
+              f"{'met' if cpu <= 0.3 and rss_anon <= 3 and rss <= 14 and secs / wall <= 0.002 and most <= bound else 'NOT all met'}",
               flush=True)
     stop()
     time.sleep(2)
