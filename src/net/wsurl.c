@@ -11,8 +11,9 @@ static int bad(struct err *err, const char *text, const char *what)
 	char shown[128];
 	/* What stands before '@' is a secret: show nothing of such a URL. */
 	if (strchr(text, '@'))
-		return err_set(err, ERR_USAGE, "URL: no user or password may stand in it");
-	return err_set(err, ERR_USAGE, "URL %s: %s", esc_copy(shown, sizeof(shown), str_of(text)), what);
+		return err_set(err, ERR_USAGE, "URL: no user or password may stand in it; write ws://HOST:PORT/agent");
+	return err_set(err, ERR_USAGE, "URL %s: %s; write ws://HOST:PORT/agent",
+		       esc_copy(shown, sizeof(shown), str_of(text)), what);
 }
 
 static bool is_name(struct str host)

@@ -16,13 +16,13 @@ static void what_is_taken(void **state)
 		const char *url;
 		struct wsurl parts;
 	} table[] = {
-		{ "ws://h", { false, "h", 80, "/" } },
-		{ "wss://h", { true, "h", 443, "/" } },
-		{ "ws://127.0.0.1:8480/agent", { false, "127.0.0.1", 8480, "/agent" } },
-		{ "wss://[fd00::1]:8480/a/b", { true, "fd00::1", 8480, "/a/b" } },
-		{ "wss://[fd00::1]/", { true, "fd00::1", 443, "/" } },
+		{ "ws://h", { false, "h", 80, "/", false } },
+		{ "wss://h", { true, "h", 443, "/", false } },
+		{ "ws://127.0.0.1:8480/agent", { false, "127.0.0.1", 8480, "/agent", false } },
+		{ "wss://[fd00::1]:8480/a/b", { true, "fd00::1", 8480, "/a/b", true } },
+		{ "wss://[fd00::1]/", { true, "fd00::1", 443, "/", true } },
 		{ "ws://bankfull-collector.monitoring.svc:65535/agent",
-		  { false, "bankfull-collector.monitoring.svc", 65535, "/agent" } },
+		  { false, "bankfull-collector.monitoring.svc", 65535, "/agent", false } },
 	};
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		struct wsurl url;
@@ -33,6 +33,7 @@ static void what_is_taken(void **state)
 		assert_string_equal(url.host, table[i].parts.host);
 		assert_int_equal(url.port, table[i].parts.port);
 		assert_string_equal(url.path, table[i].parts.path);
+		assert_int_equal(url.is_v6, table[i].parts.is_v6);
 	}
 }
 
@@ -81,14 +82,14 @@ static void what_is_too_long_is_refused(void **state)
 	char url[1024] = "ws://";
 	struct wsurl parsed;
 	struct err err = { 0 };
-	memset(url + 5, 'a', 254);
+	memset(url + 5, 'a', sizeof parsed.host);
 	assert_true(wsurl_parse(url, &parsed, &err) < 0);
-	url[5 + 253] = '\0';
+	url[5 + sizeof parsed.host - 1] = '\0';
 	assert_int_equal(wsurl_parse(url, &parsed, &err), 0);
 	strcpy(url, "ws://h/");
-	memset(url + 7, 'a', 255);
+	memset(url + 7, 'a', sizeof parsed.path - 1);
 	assert_true(wsurl_parse(url, &parsed, &err) < 0);
-	url[7 + 254] = '\0';
+	url[6 + sizeof parsed.path - 1] = '\0';
 	assert_int_equal(wsurl_parse(url, &parsed, &err), 0);
 }
 
