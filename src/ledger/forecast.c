@@ -22,9 +22,12 @@ static double slope_of(const struct forecast_part *part, enum pace pace)
 	double slope = part->trend.slope, spread = fabs(slope) * FORECAST_SPREAD;
 	if (pace == PACE_LIKELY)
 		return slope;
+	double high = slope + spread, low = slope - spread;
 	if (pace == PACE_STEEP)
-		return fmax(part->trend.slope_high, slope + spread);
-	return part->trend.kind == TREND_DECELERATING ? 0 : fmin(part->trend.slope_low, slope - spread);
+		return part->trend.slope_high > high ? part->trend.slope_high : high;
+	if (part->trend.kind == TREND_DECELERATING)
+		return 0;
+	return part->trend.slope_low < low ? part->trend.slope_low : low;
 }
 
 /* What the part holds after `t` seconds. What is past its bound already stays where it is. */
