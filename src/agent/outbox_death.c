@@ -52,7 +52,7 @@ static bool recall_each(void *context, struct mono taken, struct wall wall, stru
 	const struct wire_sample *sample = &recall->outbox->message.sample;
 	if (sample->pid != recall->pid || sample->start_ticks != recall->start_ticks)
 		return true;
-	for (int with = 0; with <= sample->has_composition; with++) {
+	for (int with = 0; with < (sample->has_composition ? 2 : 1); with++) {
 		if (recall->n[with]++ == 0)
 			recall->first[with] = *sample;
 		recall->last[with] = *sample;

@@ -107,7 +107,7 @@ static void page_run(struct api_call *call, page_read_fn *read)
 		return;
 	}
 	api_list_start(call);
-	int rc;
+	int rc = 0;
 	do {
 		page->in_chunk = 0;
 		rc = read(page, &err);

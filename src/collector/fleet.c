@@ -16,6 +16,7 @@ static bool make_room(void *array, size_t n, size_t *room)
 		return false;
 	memcpy(array, &larger, sizeof larger);
 	*room = more;
+	/* cppcheck-suppress memleak ; the caller's pointer, whatever its type, is the new one */
 	return true;
 }
 

@@ -98,7 +98,7 @@ static bool take_finding(void *context, const struct store_finding_row *row)
 static int load_findings(struct loading *loading, struct store *store, struct err *err)
 {
 	struct store_filter filter = { .open_only = true, .most = ROWS_AT_ONCE };
-	int rc;
+	int rc = 0;
 	do {
 		loading->in_chunk = 0;
 		rc = store_each_finding(store, &filter, take_finding, loading, err);

@@ -211,11 +211,13 @@ static bool is_own(const char *rule)
 /* An agent's start knows nothing of what the one before it had found: of one rule, the latest stands. */
 static bool is_superseded(const struct fleet_findings *findings, size_t at)
 {
-	for (size_t i = 0; i < findings->n; i++)
-		if (i != at && strcmp(findings->items[i].rule, findings->items[at].rule) == 0 &&
-		    (findings->items[i].updated.ms > findings->items[at].updated.ms ||
-		     (findings->items[i].updated.ms == findings->items[at].updated.ms && i > at)))
+	const struct fleet_finding *one = &findings->items[at];
+	for (size_t i = 0; i < findings->n; i++) {
+		const struct fleet_finding *other = &findings->items[i];
+		if (i != at && strcmp(other->rule, one->rule) == 0 &&
+		    (other->updated.ms > one->updated.ms || (other->updated.ms == one->updated.ms && i > at)))
 			return true;
+	}
 	return false;
 }
 
