@@ -220,7 +220,7 @@ format-check:
 layers sizes banned shellcheck spell:
 	@tools/$@
 docs-check: all
-	@tools/docs-check $B/bankfull
+	@tools/docs-check $(PROGRAMS:%=$B/%)
 headers:
 	@tools/headers $(CC) $(CPPFLAGS) $(OUR_C) -Itests $(WARN_SRC)
 purity:
