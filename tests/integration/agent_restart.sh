@@ -73,7 +73,7 @@ check 'finds the engine when it comes' until_true 10 watches "$first"
 check 'is ready' until_true 10 ready
 kill -KILL "$first"
 wait "$first" 2>/dev/null
-check 'its death makes one post-mortem' until_true 5 grep -q "\"event\":\"postmortem\".*\"pid\":$first[,}]" "$work/out"
+check 'its death makes one post-mortem' until_true 5 grep -q "\"event\":\"postmortem\".*\"pid\":${first}[,}]" "$work/out"
 # The next process gets the number of the dead one: same pid, another start, and no engine.
 if echo $((first - 1)) >/proc/sys/kernel/ns_last_pid 2>/dev/null; then
 	sleep 60 &
