@@ -50,8 +50,7 @@ static bool put_point(void *context, const struct store_point *point)
 	api_put_wall(out, "received_ms", point->received);
 	api_put_wall(out, "taken_ms", point->wall);
 	api_put_u64(out, "samples", point->n_samples);
-	put_limit(out, "limit_bytes",
-		  point->limit_bytes.state ? limit_set(point->limit_bytes.bytes) : (struct limit){ 0 });
+	put_limit(out, "limit_bytes", store_point_limit(point));
 	put_qty(out, "charge_bytes", point->charge_bytes);
 	put_qty(out, "charge_max_bytes", point->charge_max_bytes);
 	put_qty(out, "floor_bytes", point->floor_bytes);

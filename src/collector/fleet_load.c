@@ -48,7 +48,7 @@ static void sample_of(const struct store_point *point, struct wire_sample *sampl
 	*sample = (struct wire_sample){
 		.head.wall = point->wall,
 		.pid = -1,
-		.limit = qty_known(point->limit_bytes) ? limit_set(point->limit_bytes.bytes) : (struct limit){ 0 },
+		.limit = store_point_limit(point),
 		.charge_bytes = point->charge_bytes,
 		.floor_bytes = point->floor_bytes,
 		.freeboard_bytes = point->freeboard_bytes,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/pack.h"
 
-enum { FLAG_STATES = 1, FLAG_COMPOSITION = 2, FLAG_SEQ = 4, FLAG_COUNT = 8, FLAGS_KNOWN = 15 };
+enum { FLAG_STATES = 1, FLAG_COMPOSITION = 2, FLAG_SEQ = 4, FLAG_COUNT = 8, FLAG_NO_LIMIT = 16, FLAGS_KNOWN = 31 };
 enum { PAGE_BITS = 12, PAGE_MASK = (1 << PAGE_BITS) - 1 };
 
 /* The fields, in the order in which they are written. */
@@ -64,12 +64,13 @@ static void row_of_point(const struct store_point *point, struct row *row)
 	put_qty(row, F_FLOOR_MAX, point->floor_max_bytes);
 	put_signed(row, F_FREEBOARD, point->freeboard_bytes);
 	put_signed(row, F_FREEBOARD_MIN, point->freeboard_min_bytes);
-	put_qty(row, F_LIMIT, point->limit_bytes);
+	put_qty(row, F_LIMIT, point->no_limit ? (struct qty){ 0 } : point->limit_bytes);
 }
 
-static void point_of_row(const struct row *row, enum pack_kind kind, bool has_composition, struct store_point *point)
+static void point_of_row(const struct row *row, enum pack_kind kind, uint8_t flags, struct store_point *point)
 {
-	*point = (struct store_point){ .has_composition = has_composition };
+	bool has_composition = flags & FLAG_COMPOSITION;
+	*point = (struct store_point){ .has_composition = has_composition, .no_limit = flags & FLAG_NO_LIMIT };
 	for (int i = 0; has_composition && i < OWNER_COUNT; i++)
 		point->owners[i] = get_qty(row, F_OWNER + i);
 	for (int i = 0; i < GROUP_COUNT; i++)
@@ -286,7 +287,8 @@ static void put_head(struct buf *buf, const struct pack_state *state, const stru
 	bool states = memcmp(row->states, state->states, sizeof row->states) != 0;
 	bool in_order = point->seq == state->seq + 1, count = point->point.n_samples != state->n_samples;
 	(void)buf_putc(buf, (char)((states ? FLAG_STATES : 0) | (point->point.has_composition ? FLAG_COMPOSITION : 0) |
-				   (in_order ? 0 : FLAG_SEQ) | (count ? FLAG_COUNT : 0)));
+				   (in_order ? 0 : FLAG_SEQ) | (count ? FLAG_COUNT : 0) |
+				   (point->point.no_limit ? FLAG_NO_LIMIT : 0)));
 	if (states)
 		put_states(buf, state, row->states);
 	if (!in_order)
@@ -365,6 +367,8 @@ static bool take_head(struct str *rest, const struct pack_state *state, uint8_t 
 	uint64_t seq = 0, n = state->n_samples, received, wall;
 	if ((flags & FLAG_STATES) && !take_states(rest, state, row->states))
 		return false;
+	if ((flags & FLAG_NO_LIMIT) && row->states[F_LIMIT])
+		return false;
 	if ((flags & FLAG_SEQ) && !take_varint(rest, &seq))
 		return false;
 	if ((flags & FLAG_COUNT) && (!take_varint(rest, &n) || n > UINT32_MAX || state->kind == PACK_SAMPLES))
@@ -419,7 +423,7 @@ int pack_next(struct pack_reader *reader, struct pack_point *ret_point, bool *re
 	    !take_fields(&reader->rest, state, flags & FLAG_COMPOSITION, &row))
 		return err_set(err, ERR_MALFORMED, "series: point %zu is cut or damaged", state->n + 1);
 	whole.seq = point.seq;
-	point_of_row(&row, state->kind, flags & FLAG_COMPOSITION, &whole.point);
+	point_of_row(&row, state->kind, flags, &whole.point);
 	whole.point.received = point.point.received;
 	whole.point.wall = point.point.wall;
 	whole.point.n_samples = point.point.n_samples;

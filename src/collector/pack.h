@@ -5,7 +5,8 @@
  *     blob     version u8 (1) · kind u8 · owners u8 · groups u8 · point...
  *     point    flags u8 · [states] · [seq] · [n] · received · wall · changed · value...
  *     flags    1 states follow (else those of the point before) · 2 it has a composition · 4 seq follows (else one
- *              more than before) · 8 n_samples follows (else as before; 1 in a series of samples)
+ *              more than before) · 8 n_samples follows (else as before; 1 in a series of samples) · 16 there is no limit,
+ *              and its state is 0: a limit without this is unread
  *     states   two bits a field, lowest first, padded to bytes: 0 unread, 1 measured, 2 derived, 3 inferred; of
  *              freeboards 0 unread, 1 known
  *     seq, received, wall   zigzag varints: what differs from the expected. `received` is expected to go on at the pace

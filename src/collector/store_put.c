@@ -193,6 +193,7 @@ static void point_of_sample(const struct wire_sample *sample, struct wall receiv
 	p->wall = sample->head.wall;
 	if (sample->limit.kind == LIMIT_SET) /* the user's word is not the kernel's count */
 		p->limit_bytes = qty_of(sample->limit.bytes, sample->limit_told ? QTY_INFERRED : QTY_MEASURED);
+	p->no_limit = sample->limit.kind == LIMIT_NONE;
 	p->charge_bytes = p->charge_max_bytes = sample->charge_bytes;
 	p->floor_bytes = p->floor_max_bytes = sample->floor_bytes;
 	p->freeboard_bytes = p->freeboard_min_bytes = sample->freeboard_bytes;

@@ -26,12 +26,19 @@ struct store_point {
 	struct wall received;
 	struct wall wall; /* by the agent's clock, corrected */
 	struct qty limit_bytes, charge_bytes, charge_max_bytes, floor_bytes, floor_max_bytes;
+	bool no_limit; /* it was read, and there is none: limit_bytes is unread then */
 	struct signed_qty freeboard_bytes, freeboard_min_bytes;
 	struct qty groups[GROUP_COUNT];
 	bool has_composition;
 	struct qty owners[OWNER_COUNT];
 	uint32_t n_samples; /* that it stands for */
 };
+static inline struct limit store_point_limit(const struct store_point *point)
+{
+	if (point->no_limit)
+		return (struct limit){ .kind = LIMIT_NONE };
+	return qty_known(point->limit_bytes) ? limit_set(point->limit_bytes.bytes) : (struct limit){ 0 };
+}
 typedef bool store_point_fn(void *context, const struct store_point *point);
 /*
  * Points of one agent received in [from, to), oldest first, none closer than step_ms to the one before (0: all): from the
@@ -93,8 +100,8 @@ struct store_postmortem_row {
 typedef bool store_postmortem_fn(void *context, const struct store_postmortem_row *row);
 int store_each_postmortem(struct store *store, const struct store_filter *filter, store_postmortem_fn *fn,
 			  void *context, struct err *err) __attribute__((warn_unused_result));
-/* All parts of one, in order; GONE if there is none of this id. */
-int store_postmortem_parts(struct store *store, const char *id, store_postmortem_fn *fn, void *context, struct err *err)
-	__attribute__((warn_unused_result));
+/* All parts of one, in order; GONE if the agent has none of this id. An id is its agent's: two may have the same. */
+int store_postmortem_parts(struct store *store, int64_t agent, const char *id, store_postmortem_fn *fn, void *context,
+			   struct err *err) __attribute__((warn_unused_result));
 
 #endif

@@ -52,7 +52,8 @@ static struct pack_point next_point(struct prng *prng, const struct pack_point *
 		if (fresh || prng_one_in(prng, 4))
 			p->groups[i] = any_qty(prng, wild);
 	if (fresh || prng_one_in(prng, 3)) {
-		p->limit_bytes = any_qty(prng, wild);
+		p->no_limit = prng_one_in(prng, 4);
+		p->limit_bytes = p->no_limit ? (struct qty){ 0 } : any_qty(prng, wild);
 		p->charge_bytes = any_qty(prng, wild);
 		p->floor_bytes = any_qty(prng, wild);
 		p->freeboard_bytes = any_signed(prng, wild);
@@ -84,6 +85,7 @@ static void same(const struct pack_point *a, const struct pack_point *b)
 	assert_int_equal(p->wall.ms, q->wall.ms);
 	assert_int_equal(p->n_samples, q->n_samples);
 	assert_int_equal(p->has_composition, q->has_composition);
+	assert_int_equal(p->no_limit, q->no_limit);
 	same_qty(p->limit_bytes, q->limit_bytes);
 	same_qty(p->charge_bytes, q->charge_bytes);
 	same_qty(p->charge_max_bytes, q->charge_max_bytes);

@@ -140,6 +140,29 @@ static struct points *read_points(struct fixture *f, int64_t from, int64_t to, u
 	return &points;
 }
 
+/* "No limit" is an answer, and not the same as one that was not read. */
+static void limits(void **state)
+{
+	struct fixture *f = *state;
+	static const enum limit_kind kinds[] = { LIMIT_NONE, LIMIT_SET, LIMIT_UNREAD, LIMIT_NONE };
+	OK(store_begin(f->store, err));
+	for (unsigned i = 0; i < 4; i++) {
+		struct wire_sample sample = storekit_sample(i + 1);
+		sample.head.seq = i + 1;
+		sample.limit.kind = kinds[i];
+		OK(store_sample(f->store, f->agent, &f->epoch, &sample, (struct wall){ at.ms + i * 10000 }, err));
+	}
+	OK(store_commit(f->store, err));
+	struct points *p = read_points(f, 0, 0, 0);
+	assert_int_equal(p->n, 4);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(store_point_limit(&p->points[i]).kind, kinds[i]);
+	/* of what is gathered, the last one's */
+	p = read_points(f, 0, 0, 60000);
+	assert_int_equal(p->n, 1);
+	assert_int_equal(store_point_limit(&p->points[0]).kind, LIMIT_NONE);
+}
+
 static void samples(void **state)
 {
 	struct fixture *f = *state;
@@ -421,11 +444,13 @@ static void deaths(void **state)
 	assert_int_equal(got->rows[0].pid, 7);
 	assert_string_equal(got->texts[0], "part 0");
 	got->n = 0;
-	OK(store_postmortem_parts(f->store, "d1", take_death, got, err));
+	OK(store_postmortem_parts(f->store, f->agent, "d1", take_death, got, err));
 	assert_int_equal(got->n, 2);
 	assert_string_equal(got->texts[1], "part 2");
 	struct err why = { 0 };
-	assert_true(store_postmortem_parts(f->store, "none", take_death, got, &why) < 0);
+	assert_true(store_postmortem_parts(f->store, f->agent + 1, "d1", take_death, got, &why) < 0);
+	assert_int_equal(why.kind, ERR_GONE);
+	assert_true(store_postmortem_parts(f->store, f->agent, "none", take_death, got, &why) < 0);
 	assert_int_equal(why.kind, ERR_GONE);
 }
 
@@ -476,8 +501,8 @@ int main(void)
 {
 #define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		WITH(agents),   WITH(samples), WITH(order),    WITH(no_batch), WITH(gaps),
-		WITH(findings), WITH(deaths),  WITH(inferred), WITH(tokens),
+		WITH(agents), WITH(samples),  WITH(limits), WITH(order),    WITH(no_batch),
+		WITH(gaps),   WITH(findings), WITH(deaths), WITH(inferred), WITH(tokens),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
