@@ -134,13 +134,10 @@ void auth_count(const struct auth *auth, struct auth_counts *ret_counts)
 
 /* --- refusals ------------------------------------------------------------------------------- */
 
-/* RFC 9457 would have more; `error` is what every refusal of ours has. */
 static void refuse(struct server_reply *reply, unsigned status, unsigned retry_after_s, const char *text)
 {
-	reply->status = status;
 	reply->retry_after_s = retry_after_s;
-	buf_clear(&reply->body);
-	(void)buf_printf(&reply->body, "{\"error\":\"%s\"}\n", text);
+	(void)server_refuse(reply, status, text);
 	if (status == 401)
 		str_copy(reply->extra, sizeof reply->extra, STR("WWW-Authenticate: Bearer\r\n"));
 }

@@ -4,9 +4,8 @@
 
 static void refuse(struct server_reply *reply, unsigned status, unsigned retry_after_s, const char *text)
 {
-	reply->status = status;
 	reply->retry_after_s = retry_after_s;
-	(void)buf_printf(&reply->body, "{\"error\":\"%s\"}\n", text);
+	(void)server_refuse(reply, status, text);
 }
 
 static bool is_agent_path(const struct server_request *request)

@@ -155,19 +155,18 @@ int store_each_postmortem(struct store *store, const struct store_filter *filter
 	return s ? each_death(store, s, &n, fn, context, err) : -EIO;
 }
 
-int store_postmortem_parts(struct store *store, const char *id, store_postmortem_fn *fn, void *context, struct err *err)
+int store_postmortem_parts(struct store *store, int64_t agent, const char *id, store_postmortem_fn *fn, void *context,
+			   struct err *err)
 {
 	size_t n;
-	/* An id may come twice, of two agents: the newest is meant. */
-	auto_statement sqlite3_stmt *s =
-		store_query(store,
-			    DEATH_COLUMNS ", text FROM postmortem JOIN part USING (postmortem)"
-					  " WHERE postmortem.postmortem = (SELECT max(postmortem) FROM"
-					  " postmortem WHERE id = ?1) ORDER BY part",
-			    err);
+	auto_statement sqlite3_stmt *s = store_query(store,
+						     DEATH_COLUMNS ", text FROM postmortem JOIN part USING (postmortem)"
+								   " WHERE agent = ?1 AND id = ?2 ORDER BY part",
+						     err);
 	if (!s)
 		return -EIO;
-	store_bind_text(s, 1, str_of(id));
+	store_bind_int(s, 1, agent);
+	store_bind_text(s, 2, str_of(id));
 	int rc = each_death(store, s, &n, fn, context, err);
 	if (rc == 0 && n == 0)
 		rc = err_set(err, ERR_GONE, "store: no post-mortem of this id");

@@ -167,13 +167,6 @@ static struct server_reply new_reply(void)
 	return (struct server_reply){ .status = 200, .content_type = "application/json", .body.cap = SERVER_REPLY_CAP };
 }
 
-bool reply_is(struct server_reply *reply, unsigned status, const char *why)
-{
-	reply->status = status;
-	buf_clear(&reply->body);
-	return buf_printf(&reply->body, "{\"error\":\"%s\"}\n", why);
-}
-
 static bool write_head(struct buf *head, const struct server_reply *reply, bool close)
 {
 	bool empty = reply->status == 204 || reply->status == 304;
@@ -193,7 +186,7 @@ int reply_now(struct server_ws *conn, struct lws *wsi, struct server_reply *repl
 	struct buf *out = &conn->server->scratch;
 	auto_buf struct buf head = { 0 };
 	if (buf_failed(&reply->body))
-		(void)reply_is(reply, 500, "the answer is too large");
+		(void)server_refuse(reply, 500, "the answer is too large");
 	bool good = write_head(&head, reply, true);
 	buf_clear(out);
 	out->cap = LWS_PRE + head.len + reply->body.len;
@@ -216,7 +209,7 @@ int reply_now(struct server_ws *conn, struct lws *wsi, struct server_reply *repl
 int refuse_now(struct server_ws *conn, struct lws *wsi, unsigned status, const char *why)
 {
 	struct server_reply reply = new_reply();
-	(void)reply_is(&reply, status, why);
+	(void)server_refuse(&reply, status, why);
 	return reply_now(conn, wsi, &reply);
 }
 
@@ -229,7 +222,7 @@ static int send_reply(struct server_ws *conn, struct lws *wsi)
 	struct exchange *exchange = conn->exchange;
 	struct server_reply *reply = &exchange->reply;
 	if (buf_failed(&reply->body))
-		(void)reply_is(reply, 500, "the answer is too large");
+		(void)server_refuse(reply, 500, "the answer is too large");
 	if (!write_head(&exchange->head, reply, exchange->close))
 		return -1;
 	bool no_body =
@@ -247,7 +240,7 @@ static int send_reply(struct server_ws *conn, struct lws *wsi)
 static int refuse(struct server_ws *conn, struct lws *wsi, unsigned status, const char *why)
 {
 	conn->exchange->close = true;
-	(void)reply_is(&conn->exchange->reply, status, why);
+	(void)server_refuse(&conn->exchange->reply, status, why);
 	return send_reply(conn, wsi);
 }
 

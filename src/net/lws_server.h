@@ -118,7 +118,6 @@ bool request_fill(struct server_ws *conn, struct lws *wsi, struct request_store 
 /* The whole reply at once, where lws allows no other way. Negative. */
 int reply_now(struct server_ws *conn, struct lws *wsi, struct server_reply *reply);
 int refuse_now(struct server_ws *conn, struct lws *wsi, unsigned status, const char *why);
-bool reply_is(struct server_reply *reply, unsigned status, const char *why); /* fills; false: no memory */
 
 /* lws_header.c */
 bool header_lists(struct lws *wsi, enum lws_token_indexes token, struct str value); /* one of a comma list */

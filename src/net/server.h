@@ -76,6 +76,9 @@ struct server_reply {
 	char extra[256];          /* further header lines, each "Name: value\r\n" */
 };
 
+/* {"error":{"status","code","message"}}, as every refusal of ours. `why` is a text of our own: no quotes. False: no memory. */
+bool server_refuse(struct server_reply *reply, unsigned status, const char *why);
+
 struct server_events {
 	/* A whole request that asks for no upgrade: fill `reply`. */
 	void (*on_request)(void *context, const struct server_request *request, struct server_reply *reply);

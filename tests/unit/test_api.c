@@ -121,7 +121,7 @@ static void put_finding(struct setup *s, int64_t agent, struct store_epoch *epoc
 	do_(fleet_finding(s->fleet, agent, finding, t0, &err), &err);
 }
 
-static void put_postmortem(struct setup *s, int64_t agent, struct store_epoch *epoch, uint64_t seq)
+static void put_postmortem(struct setup *s, int64_t agent, struct store_epoch *epoch, uint64_t seq, const char *last)
 {
 	static struct wire_message message;
 	struct err err;
@@ -138,7 +138,7 @@ static void put_postmortem(struct setup *s, int64_t agent, struct store_epoch *e
 		pm->pid = 17;
 		pm->died = t0;
 		(void)snprintf(pm->title, sizeof pm->title, "killed at its limit");
-		pm->body = part ? STR("{\"timeline\":[]}") : STR("{\"verdict\":{\"cause\":\"container-limit\"}}");
+		pm->body = part ? str_of(last) : STR("{\"verdict\":{\"cause\":\"container-limit\"}}");
 		do_(wire_encode(&message, &text, &err), &err);
 		do_(store_postmortem(s->store, agent, epoch, pm, buf_str(&text), t0, &err), &err);
 	}
@@ -187,7 +187,7 @@ static void fill(struct setup *s)
 			put_finding(s, s->rows[i], &epoch, &finding, seq++);
 		}
 		if (i == 0)
-			put_postmortem(s, s->rows[i], &epoch, seq);
+			put_postmortem(s, s->rows[i], &epoch, seq, "{\"timeline\":[]}");
 	}
 	do_(store_commit(s->store, &err), &err);
 }
@@ -373,6 +373,38 @@ static void one_of_each(void **state)
 	assert_int_equal(number(root, "last_postmortem_ms"), t0.ms);
 	js_free(root);
 	buf_done(&reply.body);
+	stop(&s);
+}
+
+/* "death-PID-TICKS" is unique for one agent alone: pid 1 of two pods that started together is the same one. */
+static void one_id_of_two_agents(void **state)
+{
+	(void)state;
+	static struct wire_hello hello;
+	struct setup s;
+	struct err err;
+	start(&s, NULL);
+	do_(store_begin(s.store, &err), &err);
+	for (unsigned i = 0; i < 2; i++) {
+		struct store_epoch epoch;
+		fleetfill_hello(&hello, i);
+		do_(store_agent(s.store, i ? "b" : "a", &hello, t0, &s.rows[i], &err), &err);
+		do_(store_epoch(s.store, s.rows[i], (struct wire_epoch){ .bytes = { 1 + (uint8_t)i } }, t0, &epoch,
+				&err),
+		    &err);
+		put_postmortem(&s, s.rows[i], &epoch, 1, i ? "{\"of\":\"b\"}" : "{\"of\":\"a\"}");
+	}
+	do_(store_commit(s.store, &err), &err);
+	for (unsigned i = 0; i < 2; i++) {
+		char path[128];
+		(void)snprintf(path, sizeof path, "/api/v1/postmortems/%d:pm~2f1", (int)s.rows[i]);
+		struct server_reply reply = ask(&s, path, "");
+		struct js *root = json_of(&reply);
+		assert_int_equal(js_len(js_get(root, "bodies")), 2);
+		assert_true(text_is(js_at(js_get(root, "bodies"), 1), "of", i ? "b" : "a"));
+		js_free(root);
+		buf_done(&reply.body);
+	}
 	stop(&s);
 }
 
@@ -754,6 +786,7 @@ int main(void)
 		cmocka_unit_test(lists),
 		cmocka_unit_test(pages),
 		cmocka_unit_test(one_of_each),
+		cmocka_unit_test(one_id_of_two_agents),
 		cmocka_unit_test(unread_is_null),
 		cmocka_unit_test(series),
 		cmocka_unit_test(refusals),

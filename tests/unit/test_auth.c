@@ -13,6 +13,7 @@
 #include "collector/jwt.h"
 #include "collector/review.h"
 #include "collector/tokens.h"
+#include "data/js.h"
 #include "net/http.h"
 #include "support/scratch.h"
 
@@ -366,6 +367,33 @@ static void where_to_ask(void **state)
 	assert_null(strstr(err.message, "secret"));
 }
 
+/* What an agent is told has the form of what the API tells (docs/openapi.json: Error). */
+static void one_form_of_refusals(void **state)
+{
+	static const struct {
+		unsigned status;
+		const char *code;
+	} cases[] = { { 400, "bad-request" },      { 401, "unauthorized" },       { 403, "forbidden" },
+		      { 404, "not-found" },        { 405, "method-not-allowed" }, { 413, "too-large" },
+		      { 426, "upgrade-required" }, { 503, "unavailable" },        { 500, "failed" } };
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct server_reply reply = { .status = 200, .content_type = "text/plain", .body.cap = 1000 };
+		struct err err = { 0 };
+		struct str code, message;
+		uint64_t status = 0;
+		auto_js struct js *root = NULL;
+		assert_true(server_refuse(&reply, cases[i].status, "it is so"));
+		assert_int_equal(reply.status, cases[i].status);
+		assert_string_equal(reply.content_type, "application/json");
+		assert_int_equal(js_parse(buf_str(&reply.body), 1000, &root, &err), 0);
+		assert_true(js_u64(js_path(root, "error.status"), &status) && status == cases[i].status);
+		assert_true(js_str(js_path(root, "error.code"), &code) && str_eq(code, str_of(cases[i].code)));
+		assert_true(js_str(js_path(root, "error.message"), &message) && str_eq(message, STR("it is so")));
+		buf_done(&reply.body);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -382,6 +410,7 @@ int main(void)
 		cmocka_unit_test(questions),
 		cmocka_unit_test(answers),
 		cmocka_unit_test(where_to_ask),
+		cmocka_unit_test(one_form_of_refusals),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
