@@ -164,10 +164,12 @@ static void not_killed_by_kernel(const struct death_evidence *e, struct death_ve
 	     "its exit status (kubectl get pod: lastState.terminated): 137 is SIGKILL, 143 a stop, others its own exit");
 }
 
-/* The cgroup went with the process: only what was seen before is left. */
+/* The cgroup went with the process, or was never in sight: only what was seen before is left. */
 static void by_last_sight(const struct death_evidence *e, struct death_verdict *v)
 {
 	bool fresh = e->last_seen_ms <= FRESH_MS;
+	/* Not read while it lived either: no cgroup went, none was ever in sight. */
+	bool never = !e->after_read && !e->before.oom_kill.known;
 	const char *how = fresh ? "" : ", though that was a while before";
 	if (e->java_oom_seen) {
 		say(v, DEATH_JAVA_OOM, 85, "an OutOfMemoryError of Java ended it, by what the JVM left");
@@ -187,11 +189,16 @@ static void by_last_sight(const struct death_evidence *e, struct death_verdict *
 		v->confidence_pct = 60;
 	} else {
 		say(v, DEATH_UNKNOWN, 0,
-		    "nothing was near its limit when last seen, and memory.events of the container could not be read after it");
+		    never ? "nothing was near its limit when last seen, and no cgroup of the container was in sight, before its death or after"
+			  : "nothing was near its limit when last seen, and memory.events of the container could not be read after it");
 	}
-	if (!v->missing[0])
+	if (v->missing[0])
+		return;
+	if (never)
 		miss(v,
-		     "memory.events of the container after the death: its cgroup is gone, a new one, or out of sight");
+		     "memory.events: no cgroup was in sight; run where the container's cgroup v2 directory is visible (same pod, shareProcessNamespace) or give --cgroup DIR");
+	else
+		miss(v, "memory.events of the container after the death: its cgroup is gone or a new one");
 }
 
 static void survivable(const struct death_evidence *e, uint64_t spike_bytes, struct death_verdict *v)

@@ -13,7 +13,7 @@
 struct death_evidence {
 	struct cgroup_events before,
 		after;   /* of the target's cgroup: at the last tick it lived, and after it was gone */
-	bool after_read; /* false: the cgroup was gone too */
+	bool after_read; /* false: the cgroup was gone too; with `before` unread none was ever in sight */
 	struct limit limit, pod_limit;
 	struct qty charge_bytes, floor_bytes, pod_charge_bytes; /* last seen */
 	struct qty peak_bytes; /* the highest floor seen: memory.peak counts page cache that nobody needs */

@@ -177,6 +177,28 @@ static void another_cgroup_is_no_evidence(void **state)
 	assert_non_null(strstr(v.missing, "a new one"));
 }
 
+/* What was never in sight did not go with the process: the change that gives sight is said instead. */
+static void no_cgroup_in_sight(void **state)
+{
+	(void)state;
+	struct death_verdict v;
+	struct death_evidence e = { .limit = limit_set(GIB), .floor_bytes = qty_measured(GIB / 2) };
+	death_judge(&e, 0, &v);
+	assert_int_equal(v.cause, DEATH_UNKNOWN);
+	assert_non_null(strstr(v.why, "no cgroup of the container was in sight"));
+	assert_non_null(strstr(v.missing, "shareProcessNamespace"));
+	assert_non_null(strstr(v.missing, "--cgroup DIR"));
+	e.floor_bytes = qty_measured(GIB);
+	death_judge(&e, 0, &v);
+	assert_int_equal(v.cause, DEATH_CONTAINER_LIMIT);
+	assert_non_null(strstr(v.missing, "--cgroup DIR"));
+	/* One that was in sight. */
+	e.before.oom = e.before.oom_kill = count_of(0);
+	death_judge(&e, 0, &v);
+	assert_null(strstr(v.missing, "--cgroup"));
+	assert_non_null(strstr(v.missing, "its cgroup is gone"));
+}
+
 static void limit_that_would_have_survived(void **state)
 {
 	(void)state;
@@ -213,9 +235,8 @@ static void names_are_all_there(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_row_of_the_table),
-		cmocka_unit_test(another_cgroup_is_no_evidence),
-		cmocka_unit_test(limit_that_would_have_survived),
+		cmocka_unit_test(every_row_of_the_table), cmocka_unit_test(another_cgroup_is_no_evidence),
+		cmocka_unit_test(no_cgroup_in_sight),     cmocka_unit_test(limit_that_would_have_survived),
 		cmocka_unit_test(names_are_all_there),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
