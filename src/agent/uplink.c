@@ -247,7 +247,7 @@ static void welcome(struct uplink *uplink, struct mono now, struct uplink_heard 
 	uplink->state = UPLINK_UP;
 	uplink->opened = uplink->last_ack = now;
 	uplink->window = w->window < UPLINK_WINDOW_MAX ? w->window : UPLINK_WINDOW_MAX;
-	uplink->min_interval_ms = w->min_interval_ms;
+	uplink->min_interval_ms = w->min_interval_ms < UPLINK_WISH_MAX_MS ? w->min_interval_ms : UPLINK_WISH_MAX_MS;
 	uplink->max_frame = w->max_frame < WIRE_FRAME_MAX ? w->max_frame : WIRE_FRAME_MAX;
 	uplink->sessions_total++;
 	heard->began = heard->acked = true;

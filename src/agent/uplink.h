@@ -23,6 +23,7 @@ enum {
 	UPLINK_ERROR_MS = 5000,    /* from an error to the close that must follow it */
 	UPLINK_WINDOW_MAX = 4096,
 	UPLINK_RETRY_AFTER_MAX_S = 3600,
+	UPLINK_WISH_MAX_MS = 300000, /* the longest interval that anybody may set: past it the wish would be silence */
 };
 
 enum uplink_state {

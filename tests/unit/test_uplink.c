@@ -195,6 +195,19 @@ static void open_session(struct rig *rig)
 	uplink_opened(&rig->uplink, rig->now);
 }
 
+static void a_wish_for_silence_is_capped(void **state)
+{
+	(void)state;
+	auto_rig rig = rig_new(NULL, 1);
+	open_session(rig);
+	assert_string_equal(said(rig), "hello 1:1-0");
+	hear_text(
+		rig,
+		"{\"type\":\"welcome\",\"acked\":[],\"window\":9,\"min_interval_ms\":4294967295,\"max_frame\":65536}");
+	assert_true(rig->heard.began);
+	assert_int_equal(rig->uplink.min_interval_ms, UPLINK_WISH_MAX_MS);
+}
+
 static void order_window_and_acks(void **state)
 {
 	(void)state;
@@ -628,6 +641,7 @@ static void says_bye_when_all_is_acked(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_wish_for_silence_is_capped),
 		cmocka_unit_test(order_window_and_acks),
 		cmocka_unit_test(resends_from_what_is_acked),
 		cmocka_unit_test(superseded_and_gaps_on_the_wire),
