@@ -52,7 +52,6 @@ enum rocksdb_sharing {
 	ROCKSDB_PER_STORE,   /* nothing shared: every column family or store has its own */
 	ROCKSDB_SHARING_COUNT,
 };
-extern const char *const rocksdb_sharing_names[ROCKSDB_SHARING_COUNT];
 
 /* RocksDB by its own properties, caches counted once. Claims, not residency: usage counts reservations too. */
 struct rocksdb_claim {

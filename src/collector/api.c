@@ -70,11 +70,6 @@ bool api_sees(const struct api_call *call, const struct subject_view *subject)
 	return auth_sees(&call->viewer, subject->namespace_) && subject_matches(&call->query.filter, subject);
 }
 
-bool api_sees_all(const struct api_call *call)
-{
-	return call->viewer.n_namespaces == 0;
-}
-
 void api_list_start(struct api_call *call)
 {
 	js_out_object(&call->out);

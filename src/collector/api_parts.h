@@ -30,8 +30,6 @@ bool api_row(struct str text, int64_t *ret_row);
 
 /* May this viewer see it, and does it match the filter? */
 bool api_sees(const struct api_call *call, const struct subject_view *subject);
-/* Whether the viewer may see what concerns no namespace: the collector itself. */
-bool api_sees_all(const struct api_call *call);
 
 /* The pod of an id that the viewer may see, or NULL and 404: whether there is one that it may not see is not told. */
 const struct fleet_pod *api_find_pod(struct api_call *call, struct str id);

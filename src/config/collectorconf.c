@@ -109,8 +109,3 @@ void collectorconf_help(struct buf *out)
 {
 	settings_help(&source, out);
 }
-
-void collectorconf_show(const struct collectorconf *conf, struct buf *out)
-{
-	settings_show(&source, conf, &conf->text, out);
-}

@@ -27,6 +27,5 @@ int collectorconf_parse(int argc, char **argv, char *const environment[], struct
 			struct err *err) __attribute__((warn_unused_result));
 void collectorconf_done(struct collectorconf *conf);
 void collectorconf_help(struct buf *out);
-void collectorconf_show(const struct collectorconf *conf, struct buf *out);
 
 #endif

@@ -7,9 +7,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-const char *const endpoint_kind_names[ENDPOINT_KIND_COUNT] = { "flink-prometheus", "jmx-exporter", "jolokia",
-							       "flink-rest" };
-
 enum { PROMETHEUS_PORT = 9249, JOLOKIA_PORT = 8778 };
 
 /* Main classes by their simple name: the package moved between versions. */

@@ -22,7 +22,6 @@ enum endpoint_kind {
 	ENDPOINT_FLINK_REST,
 	ENDPOINT_KIND_COUNT
 };
-extern const char *const endpoint_kind_names[ENDPOINT_KIND_COUNT]; /* "flink-prometheus", ... */
 
 struct endpoint {
 	enum endpoint_kind kind;

@@ -29,9 +29,6 @@ int maps_parse(struct str text, struct vma_set *ret, struct err *err) __attribut
 /* The mapping's name: a view into `set`, empty for plain anonymous memory. */
 struct str vma_name(const struct vma_set *set, const struct vma *vma);
 
-/* The mapping that holds `address`, or NULL. */
-const struct vma *vma_find(const struct vma_set *set, uint64_t address);
-
 /* Totals of one process: what the kernel summed. Unread where the kernel prints no such line. */
 struct smaps_rollup {
 	struct qty rss_bytes, pss_bytes, pss_anon_bytes, pss_file_bytes, pss_shmem_bytes;

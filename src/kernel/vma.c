@@ -205,19 +205,6 @@ struct str vma_name(const struct vma_set *set, const struct vma *vma)
 	return vma->name_len ? (struct str){ set->names + vma->name_at, vma->name_len } : STR("");
 }
 
-const struct vma *vma_find(const struct vma_set *set, uint64_t address)
-{
-	size_t low = 0, high = set->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (set->items[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < set->n && set->items[low].start <= address ? &set->items[low] : NULL;
-}
-
 /* A line of maps without a name is 50 bytes. */
 enum { MAPS_BYTES_EACH = 64 };
 

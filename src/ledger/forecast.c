@@ -121,28 +121,6 @@ void forecast_run(const struct forecast_part *parts, size_t n, uint64_t spike_by
 		ret_forecast->kind = FORECAST_REACHES;
 }
 
-static uint64_t median_around(const struct trend_series *series, size_t from, size_t to)
-{
-	uint64_t figures[STEP_POINTS];
-	for (size_t i = from; i < to; i++)
-		figures[i - from] = series->points[i].bytes;
-	return trend_median(figures, to - from);
-}
-
-/* The height of the step at `event`; false without STEP_POINTS points on both sides of it. */
-static bool step_at(const struct trend_series *series, struct mono event, int64_t *ret_height)
-{
-	size_t after = 0;
-	while (after < series->n && series->points[after].at.ns < event.ns)
-		after++;
-	if (after < STEP_POINTS || series->n - after < STEP_POINTS)
-		return false;
-	uint64_t low = median_around(series, after - STEP_POINTS, after);
-	uint64_t high = median_around(series, after, after + STEP_POINTS);
-	*ret_height = (int64_t)(high - low);
-	return true;
-}
-
 void steps_judge(const int64_t *heights, size_t n, uint64_t room_bytes, struct steps *ret_steps)
 {
 	uint64_t ups[STEP_EVENTS_MAX];
@@ -157,15 +135,4 @@ void steps_judge(const int64_t *heights, size_t n, uint64_t room_bytes, struct s
 	ret_steps->alike = up >= 3 && up == ret_steps->n && ups[0] >= ret_steps->height_bytes / 2 &&
 			   ups[up - 1] <= ret_steps->height_bytes + ret_steps->height_bytes / 2;
 	ret_steps->left = room_bytes / ret_steps->height_bytes;
-}
-
-void steps_find(const struct trend_series *series, const struct mono *events, size_t n_events, uint64_t room_bytes,
-		struct steps *ret_steps)
-{
-	int64_t heights[STEP_EVENTS_MAX];
-	size_t n = 0;
-	for (size_t i = n_events > STEP_EVENTS_MAX ? n_events - STEP_EVENTS_MAX : 0; i < n_events; i++)
-		if (step_at(series, events[i], &heights[n]))
-			n++;
-	steps_judge(heights, n, room_bytes, ret_steps);
 }

@@ -46,22 +46,19 @@ void forecast_run(const struct forecast_part *parts, size_t n, uint64_t spike_by
 		  struct forecast *ret_forecast);
 
 /*
- * Growth per event (a job start, a restart, a rebalance): the figure's median over some points before each event and
- * after it. A leak of one cache a restart shows no slope; it shows steps of like height.
+ * Growth per event (a job start, a restart, a rebalance): how much more there is after each event than before it, as
+ * the history measures it. A leak of one cache a restart shows no slope; it shows steps of like height.
  */
-enum { STEP_EVENTS_MAX = 32, STEP_POINTS = 5 };
+enum { STEP_EVENTS_MAX = 32 };
 
 struct steps {
-	size_t n;              /* events with points on both sides */
+	size_t n;              /* events that were measured on both sides */
 	uint64_t height_bytes; /* median height of those that went up */
 	bool alike;            /* at least three, all up, and within half the median of it */
 	uint64_t left;         /* how many more of them until `room_bytes` is used up */
 };
 
-void steps_find(const struct trend_series *series, const struct mono *events, size_t n_events, uint64_t room_bytes,
-		struct steps *ret_steps);
-
-/* The same of heights that the caller has measured; no more than STEP_EVENTS_MAX of them, the last ones. */
+/* Of more than STEP_EVENTS_MAX heights the last ones count. */
 void steps_judge(const int64_t *heights, size_t n, uint64_t room_bytes, struct steps *ret_steps);
 
 #endif

@@ -12,7 +12,6 @@ const char *const engine_names[ENGINE_COUNT] = { "unknown", "flink-taskmanager",
 						 "jvm" };
 const char *const allocator_names[ALLOCATOR_COUNT] = { "unknown", "glibc", "jemalloc", "tcmalloc", "mimalloc", "musl" };
 const char *const state_backend_names[BACKEND_COUNT] = { "unknown", "hashmap", "rocksdb", "forst" };
-const char *const rocksdb_sharing_names[ROCKSDB_SHARING_COUNT] = { "unknown", "per-slot", "per-process", "per-store" };
 const char *const access_level_names[ACCESS_COUNT] = { "none", "status", "process", "full" };
 
 static enum qty_state weaker(enum qty_state a, enum qty_state b)

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-const char *const trend_kind_names[TREND_KIND_COUNT] = { "too-few", "flat", "growing", "decelerating", "shrinking" };
-
 void trend_clear(struct trend_series *series)
 {
 	series->n = 0;

@@ -54,7 +54,6 @@ enum trend_kind {
 	TREND_SHRINKING,
 	TREND_KIND_COUNT
 };
-extern const char *const trend_kind_names[TREND_KIND_COUNT];
 
 struct trend {
 	enum trend_kind kind;

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-const char *const standing_edge_names[EDGE_COUNT] = { "none", "opened", "updated", "cleared" };
-
 #define SECONDS(n) ((uint64_t)(n)*1000000000)
 
 /* Two scrapes of an alerting rule of 30 s, so that what flutters is not told twice. */

@@ -12,7 +12,6 @@
 #include "rules/rules.h"
 
 enum standing_edge { EDGE_NONE = 0, EDGE_OPENED, EDGE_UPDATED, EDGE_CLEARED, EDGE_COUNT };
-extern const char *const standing_edge_names[EDGE_COUNT];
 
 /* One rule. */
 struct standing {

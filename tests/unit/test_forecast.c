@@ -149,57 +149,54 @@ static void the_horizon_is_a_month(void **state)
 	assert_int_equal(f.likely_s, 0);
 }
 
-static struct mono tick(unsigned i)
+static struct steps judge(const int *mib, size_t n, uint64_t room_bytes)
 {
-	return (struct mono){ (uint64_t)i * TICK_S * 1000000000 };
+	int64_t heights[STEP_EVENTS_MAX + 2];
+	struct steps steps;
+	for (size_t i = 0; i < n; i++)
+		heights[i] = mib[i] * (int64_t)MIB;
+	steps_judge(heights, n, room_bytes, &steps);
+	return steps;
 }
 
-/* One cache of 80 MiB a restart, every 20 ticks: no slope between, steps of like height. */
+/* One cache of 80 MiB a restart. */
 static void steps_of_like_height(void **state)
 {
 	(void)state;
-	struct trend_series s;
-	struct mono events[5];
-	struct steps steps;
-	trend_clear(&s);
-	for (unsigned i = 0; i < 100; i++)
-		trend_push(&s, tick(i), (300 + i / 20 * 80 + i % 3) * (uint64_t)MIB);
-	for (unsigned i = 0; i < 4; i++)
-		events[i] = tick((i + 1) * 20);
-	events[4] = tick(99); /* nothing is seen after it yet */
-	steps_find(&s, events, 5, 500 * (uint64_t)MIB, &steps);
+	static const int mib[] = { 80, 81, 79, 82 };
+	struct steps steps = judge(mib, 4, 500 * (uint64_t)MIB);
 	assert_int_equal(steps.n, 4);
 	assert_true(steps.alike);
 	assert_true(steps.height_bytes >= 79 * MIB && steps.height_bytes <= 82 * (uint64_t)MIB);
 	assert_int_equal(steps.left, 6);
-	steps_find(&s, events, 2, 500 * (uint64_t)MIB, &steps);
-	assert_false(steps.alike); /* two are no pattern */
+	assert_false(judge(mib, 2, 500 * (uint64_t)MIB).alike); /* two are no pattern */
 }
 
 static void steps_that_are_no_pattern(void **state)
 {
 	(void)state;
-	static const unsigned heights[] = { 0, 80, 90, 400, 410 };
-	struct trend_series s;
-	struct mono events[4];
-	struct steps steps;
-	trend_clear(&s);
-	for (unsigned i = 0; i < 100; i++)
-		trend_push(&s, tick(i), (300 + heights[i / 20]) * (uint64_t)MIB);
-	for (unsigned i = 0; i < 4; i++)
-		events[i] = tick((i + 1) * 20);
-	steps_find(&s, events, 4, GIB, &steps);
+	static const int uneven[] = { 80, 10, 310, 10 }, one_down[] = { 80, 80, -80, 80 }, flat[] = { 0, 0, 0, 0 };
+	struct steps steps = judge(uneven, 4, GIB);
 	assert_int_equal(steps.n, 4);
 	assert_false(steps.alike);
-	trend_clear(&s); /* flat: no step at all */
-	for (unsigned i = 0; i < 100; i++)
-		trend_push(&s, tick(i), 300 * (uint64_t)MIB);
-	steps_find(&s, events, 4, GIB, &steps);
+	assert_false(judge(one_down, 4, GIB).alike);
+	steps = judge(flat, 4, GIB);
 	assert_int_equal(steps.n, 4);
 	assert_int_equal(steps.height_bytes, 0);
 	assert_false(steps.alike);
-	steps_find(&s, events, 0, GIB, &steps);
-	assert_int_equal(steps.n, 0);
+	assert_int_equal(judge(flat, 0, GIB).n, 0);
+}
+
+/* What was long ago does not count against what is now. */
+static void the_last_steps_count(void **state)
+{
+	(void)state;
+	int mib[STEP_EVENTS_MAX + 2] = { 0, 0 };
+	for (size_t i = 2; i < STEP_EVENTS_MAX + 2; i++)
+		mib[i] = 80;
+	struct steps steps = judge(mib, STEP_EVENTS_MAX + 2, GIB);
+	assert_int_equal(steps.n, STEP_EVENTS_MAX);
+	assert_true(steps.alike);
 }
 
 int main(void)
@@ -209,7 +206,7 @@ int main(void)
 		cmocka_unit_test(no_range_is_too_narrow),    cmocka_unit_test(what_shrinks_makes_room),
 		cmocka_unit_test(a_falling_pace_is_said),    cmocka_unit_test(too_few_points_are_said),
 		cmocka_unit_test(the_horizon_is_a_month),    cmocka_unit_test(steps_of_like_height),
-		cmocka_unit_test(steps_that_are_no_pattern),
+		cmocka_unit_test(steps_that_are_no_pattern), cmocka_unit_test(the_last_steps_count),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
