@@ -194,6 +194,17 @@ void stage_client(struct stage *stage, const struct wsclient_options *options)
 
 /* --- raw peers ------------------------------------------------------------------------------- */
 
+/* Once the server has sent a close frame a peer has nothing to say any more: else lws waits a second for it. */
+static void hear_close(struct raw *raw)
+{
+	const char *head = strstr(raw->text, "\r\n\r\n");
+	if (raw->stays || !head || !strstr(raw->text, " 101 "))
+		return;
+	size_t at = (size_t)(head + 4 - raw->text);
+	if (memchr(raw->text + at, 0x88, raw->len - at))
+		shutdown(raw->fd, SHUT_WR);
+}
+
 static void on_raw(void *context)
 {
 	struct raw *raw = context;
@@ -203,6 +214,7 @@ static void on_raw(void *context)
 	if (n > 0) {
 		raw->len += (size_t)n;
 		raw->text[raw->len] = '\0';
+		hear_close(raw);
 		return;
 	}
 	raw->ended = true;

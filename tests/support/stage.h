@@ -23,6 +23,7 @@ struct raw {
 	char text[STAGE_RAW_CAP];
 	size_t len;
 	bool ended;
+	bool stays; /* does not go when the server closes */
 };
 
 struct stage {

@@ -323,6 +323,7 @@ static void fragments_past_the_cap_close(void)
 	memset(half, 'x', sizeof(half));
 	stage_init(&stage, kind, &quick);
 	struct raw *raw = raw_text(&stage, RAW_UPGRADE);
+	raw->stays = true; /* whoever does not go when told to is put out after a second */
 	raw_frame(raw, 0x01, half, sizeof(half));
 	raw_frame(raw, 0x00, half, sizeof(half));
 	stage_run(&stage, 2);
