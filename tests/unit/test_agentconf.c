@@ -47,7 +47,7 @@ static void split_into(struct split *split, const char *first, const char *words
 
 static int parse(const struct given *given, struct agentconf *conf, struct err *err)
 {
-	struct split flags, variables;
+	static struct split flags, variables; /* what is parsed points into them */
 	char all[1200], path[] = "/tmp/bankfull-conf.XXXXXX";
 	int fd = -1;
 	(void)snprintf(all, sizeof all, "%s", given->flags ? given->flags : "");
