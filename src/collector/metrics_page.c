@@ -92,6 +92,8 @@ static const struct row of_server[] = {
 static const struct row of_store[] = {
 	ROW(store_counts, "bankfull_collector_store_bytes", PROM_GAUGE, file_bytes, "Size of the database."),
 	ROW(store_counts, "bankfull_collector_store_wal_bytes", PROM_GAUGE, wal_bytes, "Size of its write-ahead log."),
+	ROW(store_counts, "bankfull_collector_store_cache_bytes", PROM_GAUGE, cache_bytes,
+	    "Memory that holds pages of the database."),
 	ROW(store_counts, "bankfull_collector_store_disk_free_bytes", PROM_GAUGE, disk_free_bytes,
 	    "Free bytes on its disk."),
 	ROW(store_counts, "bankfull_collector_store_agents", PROM_GAUGE, n_agents, "Agents it knows."),

@@ -313,12 +313,15 @@ int store_count(struct store *store, struct store_counts *ret_counts, struct err
 		return err_sys(err, errno, "store: %s", store->directory);
 	const struct store_tally *tally = &store->tally;
 	uint64_t all, spare;
+	int cache = 0, highest;
 	int rc = store_pages(store, &all, &spare, err);
 	if (rc < 0)
 		return rc;
+	(void)sqlite3_db_status(store->db, SQLITE_DBSTATUS_CACHE_USED, &cache, &highest, 0);
 	*ret_counts = (struct store_counts){
 		.file_bytes = file_bytes(store->path, ""),
 		.wal_bytes = file_bytes(store->path, "-wal"),
+		.cache_bytes = (uint64_t)cache,
 		.used_bytes = (all - spare) * STORE_PAGE_BYTES,
 		.disk_free_bytes = (uint64_t)vfs.f_bavail * vfs.f_frsize,
 		.disk_cap_bytes = store->options.disk_cap_bytes,

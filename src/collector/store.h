@@ -101,6 +101,7 @@ int store_keep(struct store *store, struct wall now, bool *ret_more, struct err 
 
 struct store_counts {
 	uint64_t file_bytes, wal_bytes, disk_free_bytes, disk_cap_bytes;
+	uint64_t cache_bytes; /* of memory: pages of the database, at most what the cache may hold */
 	uint64_t
 		used_bytes; /* of pages that hold something, in file or WAL: the rest is used again before the file grows */
 	uint64_t n_samples, n_rollups, n_findings, n_postmortems, n_gaps, n_agents;
