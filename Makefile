@@ -197,7 +197,8 @@ coverage: ## lines and branches that the C tests reach, by file
 	@tools/coverage build/cov
 mutate: tests ## operators of ledger and rules flipped one by one: which flips no test sees; ONLY='*floor*'
 	@tools/mutate $(VARIANT) '$(or $(ONLY),*)'
-bench: all ## the figures of the README, side by side with cat, jcmd and pmap
+bench: all ## the figures of the README, side by side with what one would use instead
+	@tools/deps build run bench
 	@BANKFULL=$B/bankfull tests/bench/run
 demo: ## start a real engine under memory pressure and explain its memory
 	@tools/deps build run
