@@ -182,7 +182,7 @@ static struct count node_pressure(void)
 static void gather(const struct agent *a, struct mono now, struct death_evidence *ret)
 {
 	const struct snapshot *s = a->snapshot;
-	*ret = (struct death_evidence){ .before = s->cgroup.events,
+	*ret = (struct death_evidence){ .before = a->life.lately.known ? a->life.lately.then : s->cgroup.events,
 					.limit = a->ledger->limit,
 					.pod_limit = s->pod_limit,
 					.charge_bytes = a->ledger->charge_bytes,

@@ -5,6 +5,7 @@
 
 #include "agent/agent.h"
 #include "agent/budget.h"
+#include "agent/lately.h"
 #include "agent/outbox.h"
 #include "agent/postmortem.h"
 #include "agent/sample.h"
@@ -34,6 +35,7 @@ struct agent_life {
 	struct mono scan_tried, jvm_due, engine_due, scanned_at;
 	uint64_t floor_at_scan;
 	struct qty peak_floor;
+	struct lately lately;
 	uint64_t scans_total;
 };
 

@@ -205,6 +205,7 @@ static void tick_target(struct agent *a, struct mono now, struct wall wall)
 	if (!a->snapshot)
 		return; /* no memory now: the next tick tries again */
 	refresh(a, wall);
+	lately_step(&a->life.lately, now, &a->snapshot->cgroup.events);
 	bool scanned = scan_is_due(a, now) && scan(a, wall);
 	keep_books(a, now, scanned);
 	bool first;
