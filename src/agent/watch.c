@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/inotify.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/limits.h"
@@ -13,6 +12,7 @@
 #include "kernel/cgread.h"
 #include "kernel/stat.h"
 #include "sys/file.h"
+#include "sys/proc.h"
 
 enum { FILE_FIRST = 4096 };
 
@@ -80,16 +80,6 @@ static void add_file(struct watch *watch, int dirfd, const char *path, const cha
 		watch->n_files += open_file(&watch->files[watch->n_files], dirfd, path, name, optional);
 }
 
-static int pidfd_of(int pid)
-{
-#ifdef SYS_pidfd_open
-	return (int)syscall(SYS_pidfd_open, pid, 0U);
-#else
-	(void)pid;
-	return -1;
-#endif
-}
-
 /* kernfs tells inotify of what it counts (kernfs_notify()); the path is the descriptor itself, so it cannot lead elsewhere. */
 static int watch_events(int cgroup_fd)
 {
@@ -147,7 +137,7 @@ int watch_open(struct watch *watch, const struct collect_options *options, int p
 					     .pid_fd = -1,
 					     .root_fd = -1,
 					     .maps.cap = LIMIT_SMAPS };
-	watch->exit_fd = pidfd_of(pid);
+	watch->exit_fd = proc_pidfd(pid);
 	int rc = collect_begin(&watch->target, err);
 	/* Opened before it was looked at: the descriptor is of the process that was looked at if that one still lives. */
 	if (rc == 0)

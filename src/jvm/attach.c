@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/esc.h"
@@ -91,9 +90,7 @@ static int open_doors(const struct process_id *id, struct doors *doors, struct e
 		rc = proc_open(proc_root, id->pid, &doors->proc_fd, err);
 	if (rc < 0)
 		return rc;
-#ifdef SYS_pidfd_open
-	doors->pid_fd = (int)syscall(SYS_pidfd_open, id->pid, 0U);
-#endif
+	doors->pid_fd = proc_pidfd(id->pid);
 	rc = attachchild_recheck(doors->proc_fd, id, err);
 	if (rc < 0)
 		return rc;

@@ -7,9 +7,10 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "sys/proc.h"
 
 enum {
 	READ_CHUNK = 16 * 1024,
@@ -51,17 +52,6 @@ static _Noreturn void be_child(child_work *work, void *context, int out_fd, pid_
 	if (null >= 0)
 		(void)dup2(null, STDIN_FILENO);
 	_exit(work(context, out_fd) & 0xff);
-}
-
-/* Linux 5.3+; elsewhere -1, and the wait looks every few milliseconds. */
-static int pidfd_of(pid_t pid)
-{
-#ifdef SYS_pidfd_open
-	return (int)syscall(SYS_pidfd_open, pid, 0U);
-#else
-	(void)pid;
-	return -1;
-#endif
 }
 
 /* True once reaped. ECHILD (somebody ignores SIGCHLD) counts as ended with an unknown status. */
@@ -112,7 +102,7 @@ static int timeout_ms(struct mono deadline, bool has_pidfd)
 static enum err_kind collect(pid_t pid, int fd, struct mono deadline, size_t cap, struct buf *out,
 			     struct child_result *result)
 {
-	auto_close int pidfd = pidfd_of(pid);
+	auto_close int pidfd = proc_pidfd(pid); /* without one the wait looks every few milliseconds */
 	bool open = true;
 	for (;;) {
 		bool ended = reap(pid, result);

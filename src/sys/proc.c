@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/limits.h"
@@ -33,6 +34,16 @@ int proc_open(int proc_dirfd, int pid, int *ret_dirfd, struct err *err)
 	}
 	*ret_dirfd = fd;
 	return 0;
+}
+
+int proc_pidfd(int pid)
+{
+#ifdef SYS_pidfd_open
+	return (int)syscall(SYS_pidfd_open, pid, 0U);
+#else
+	(void)pid;
+	return -1;
+#endif
 }
 
 void pid_list_done(struct pid_list *list)

@@ -19,6 +19,9 @@ int proc_root_open(const char *path, int *ret_dirfd, struct err *err) __attribut
 /* /proc/<pid>. ERR_GONE says "no such process"; with hidepid that also means: not yours to see. */
 int proc_open(int proc_dirfd, int pid, int *ret_dirfd, struct err *err) __attribute__((warn_unused_result));
 
+/* A pidfd, readable once the process has ended; -1 where there is none: before Linux 5.3, or no such process. */
+int proc_pidfd(int pid);
+
 /* Ascending pids. Owned by whoever listed them: pid_list_done(). */
 struct pid_list {
 	int *pids;
