@@ -232,7 +232,8 @@ static void fit_forecast(struct history *history, const struct snapshot *snapsho
 	view->forecast = (struct forecast){
 		.owner = -1, .earliest_s = FORECAST_NEVER, .likely_s = FORECAST_NEVER, .latest_s = FORECAST_NEVER
 	};
-	if (!qty_known(ledger->floor_bytes) || !ledger->freeboard_bytes.known)
+	/* The floor is fed at each tick: while even that is too short a series, nobody can say that nothing grows. */
+	if (!qty_known(ledger->floor_bytes) || !ledger->freeboard_bytes.known || view->floor.kind == TREND_TOO_FEW)
 		return;
 	uint64_t limit = room < 0 ? 0 : sat_add(floor, (uint64_t)room);
 	floor = usual_floor(history, floor);

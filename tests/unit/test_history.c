@@ -116,6 +116,27 @@ static void a_leak_is_followed(void **state)
 	end(sc);
 }
 
+/* A JVM whose owners are all too small to need trends of their own: its floor needs one. */
+static void too_few_samples_foretell_nothing(void **state)
+{
+	(void)state;
+	struct scene *sc = begin();
+	for (int owner = 0; owner < OWNER_COUNT; owner++)
+		if (sc->l->lines[owner].bytes.bytes > 8 * MIB)
+			sc->l->lines[owner].bytes.bytes = 8 * MIB;
+	scan(sc);
+	assert_int_equal(look(sc)->forecast.kind, FORECAST_INCONCLUSIVE);
+	for (int minute = 1; minute < TREND_POINTS_MIN - 1; minute++) {
+		sc->now_s += MINUTE;
+		scan(sc);
+		assert_int_equal(look(sc)->forecast.kind, FORECAST_INCONCLUSIVE);
+	}
+	sc->now_s += MINUTE;
+	scan(sc);
+	assert_int_equal(look(sc)->forecast.kind, FORECAST_NOT_GROWING);
+	end(sc);
+}
+
 static void windows_are_cut(void **state)
 {
 	(void)state;
@@ -499,6 +520,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_leak_is_followed),
+		cmocka_unit_test(too_few_samples_foretell_nothing),
 		cmocka_unit_test(windows_are_cut),
 		cmocka_unit_test(an_unread_limit_is_none),
 		cmocka_unit_test(a_start_settles),
