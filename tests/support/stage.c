@@ -147,6 +147,8 @@ static void on_frame(void *context, struct str frame)
 	else
 		stage_note(stage, "<%zu> ", frame.len);
 	stage->n_frames++;
+	if (stage->count_frames)
+		happened(stage);
 	if (stage->free_in_frame) {
 		wsclient_free(stage->client);
 		stage->client = NULL;

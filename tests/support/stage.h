@@ -9,7 +9,7 @@
 #include "net/server.h"
 #include "net/wsclient.h"
 
-enum { STAGE_LOG_CAP = 4096, STAGE_SEND_MAX = 8, STAGE_RAW_MAX = 8, STAGE_RAW_CAP = 65536, STAGE_DEADLINE_MS = 6000 };
+enum { STAGE_LOG_CAP = 4096, STAGE_SEND_MAX = 8, STAGE_RAW_MAX = 8, STAGE_RAW_CAP = 65536, STAGE_DEADLINE_MS = 30000 };
 
 struct stage;
 
@@ -47,7 +47,7 @@ struct stage {
 	/* what the client does */
 	const char *send[STAGE_SEND_MAX]; /* each when the echo of the one before came; then it closes with 1000 */
 	size_t n_send, n_sent, n_frames;
-	bool free_in_frame, keep_open;
+	bool free_in_frame, keep_open, count_frames; /* count_frames: as count_requests, of what it hears */
 	struct wsclient_ended ended;
 
 	/* the loop stops when as many of these have happened; 0: never by that */

@@ -235,7 +235,7 @@ static void peer_hangs(void **state)
 	start_peer(&peer, PEER_SILENT);
 	struct mono start = clock_mono();
 	int rc = attach_run(&peer.target, two, 2, 400, answers, &err);
-	assert_true(mono_ms_until(start, clock_mono()) < 800);
+	assert_true(mono_ms_until(start, clock_mono()) < 5000); /* the peer would hang for ever */
 	assert_int_equal(rc < 0 ? err.kind : answers[0].err.kind, ERR_TIMEOUT);
 	attach_answers_done(answers, 2);
 	stop_peer(&peer);
