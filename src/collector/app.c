@@ -39,6 +39,7 @@ static void housekeep(struct app *app, struct mono now, struct wall wall)
 	if (!mono_ms_until(now, app->keep_due)) {
 		ingest_flush(app->ingest);
 		fleet_expire(app->fleet, wall, FLEET_FORGET_MS);
+		store_age(app->store, now, wall);
 		if (store_keep(app->store, wall, &more, &err) < 0)
 			complain(app, "retention-failed", "old samples could not be rolled up or deleted", &err);
 		app->keep_due = mono_add_ms(now, more ? STEP_MS : KEEP_MS);

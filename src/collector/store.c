@@ -275,6 +275,8 @@ int store_open(const char *directory, const struct store_options *options, struc
 		rc = store_cap(store, 0, err);
 	if (rc == 0)
 		rc = tally_read(store, err);
+	if (rc == 0)
+		rc = store_age_read(store, err);
 	if (rc < 0)
 		return rc;
 	*ret_store = TAKE_PTR(store);

@@ -95,6 +95,12 @@ int store_token_get(struct store *store, const uint8_t sha256[32], struct wall n
 
 /* --- housekeeping ----------------------------------------------------------------------------- */
 
+/*
+ * Before store_keep(): what passes its time is told by a clock that cannot run away from the monotonic one. Without it,
+ * by the `now` of store_keep() alone.
+ */
+void store_age(struct store *store, struct mono now, struct wall wall);
+
 /* Rolls up and deletes what is due, some thousand rows at most a call; `*ret_more`: call again soon. */
 int store_keep(struct store *store, struct wall now, bool *ret_more, struct err *err)
 	__attribute__((warn_unused_result));

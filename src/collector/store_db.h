@@ -26,6 +26,7 @@ enum {
 	STORE_STEP_ROWS = 1000,               /* of samples that one call of store_keep() moves */
 	STORE_PAGES_MAX = 1 << 30,            /* 4 TiB: SQLite's own end, less some */
 	STORE_ROLLUP_MS = 4 * 60 * 60 * 1000, /* minutes in one row: 240 points fill some three pages */
+	STORE_AGE_PACE = 24,                  /* retention catches up with the clock so fast, and no faster */
 };
 
 /* What is there, kept as it changes: counting 10^8 rows takes longer than anybody waits for /metrics. */
@@ -47,6 +48,9 @@ struct store {
 	/* Housekeeping's places: where it goes on at the next call. */
 	int64_t fold_epoch, fold_done_ms, old_epoch, old_done_ms;
 	struct pack pack, minutes;
+	struct wall age, age_written; /* ms 0: a new store; store_age.c */
+	struct mono age_looked;
+	bool age_known;
 };
 
 /* --- errors: every result code of SQLite is one of our kinds and says what to do ------------------ */
@@ -115,6 +119,11 @@ int store_rollup(struct store *store, struct wall before, size_t *ret_did, struc
 int store_pages(struct store *store, uint64_t *ret_all, uint64_t *ret_free, struct err *err)
 	__attribute__((warn_unused_result));
 int store_cap(struct store *store, uint64_t more_pages, struct err *err) __attribute__((warn_unused_result));
+
+/* store_age.c: `now`, or the time that retention has come to if that is earlier. */
+struct wall store_aged(const struct store *store, struct wall now);
+int store_age_read(struct store *store, struct err *err) __attribute__((warn_unused_result));
+int store_age_write(struct store *store, struct err *err) __attribute__((warn_unused_result)); /* in a batch */
 
 /* store_check.c */
 int store_db_check(sqlite3 *db, const char *path, struct buf *report, struct err *err)

@@ -55,11 +55,17 @@ static int add_chunk(struct store *store, const struct span *span, const struct 
 
 /* --- rows to half hours --------------------------------------------------------------------------- */
 
+/* From a clock that was ahead: it is no time of a row that more will be added to. */
+static bool is_future(int64_t received_ms, struct wall before)
+{
+	return received_ms - before.ms >= 2 * STORE_FOLD_MS;
+}
+
 /* All rows of an epoch from its oldest on that lie in the same half hour and before `before`. */
 static int pack_live(struct store *store, struct wall before, struct span *span, struct err *err)
 {
 	bool row = false;
-	int64_t end = before.ms;
+	int64_t start = INT64_MIN, end = before.ms;
 	auto_reset sqlite3_stmt *rows = store_statement(store, ST_LIVE_ROWS, err);
 	if (!rows)
 		return -EIO;
@@ -71,12 +77,15 @@ static int pack_live(struct store *store, struct wall before, struct span *span,
 		struct pack_point point;
 		bool more = false;
 		int rc = store_step(store, rows, &row, err);
-		if (rc < 0 || !row || sqlite3_column_int64(rows, 1) >= end)
+		if (rc < 0 || !row)
 			return rc;
+		int64_t at = sqlite3_column_int64(rows, 1);
 		if (store->pack.state.n == 0) {
-			int64_t window = floor_to(sqlite3_column_int64(rows, 1), STORE_FOLD_MS) + STORE_FOLD_MS;
-			end = window < end ? window : end;
+			start = floor_to(at, STORE_FOLD_MS);
+			end = is_future(at, before) || start + STORE_FOLD_MS < end ? start + STORE_FOLD_MS : end;
 		}
+		if (at < start || at >= end)
+			return 0;
 		rc = pack_open(store_column(rows, 2), &reader, err);
 		if (rc == 0)
 			rc = pack_next(&reader, &point, &more, err);
@@ -124,7 +133,8 @@ static int next_due(struct store *store, struct wall before, unsigned *looks, in
 			return 0;
 		}
 		int64_t epoch = sqlite3_column_int64(next, 0);
-		if (sqlite3_column_int64(next, 1) < before.ms) {
+		int64_t oldest_ms = sqlite3_column_int64(next, 1);
+		if (oldest_ms < before.ms || is_future(oldest_ms, before)) {
 			store->fold_epoch = epoch - 1; /* it may have more than one half hour */
 			*ret_epoch = epoch;
 			return 0;
@@ -189,11 +199,33 @@ static int roll_blob(struct store *store, struct roll *roll, struct str blob, st
 	return rc;
 }
 
+/*
+ * A clock that was set back leaves rows of another window between those of this one: they are not made into one that
+ * would hold numbers on both sides of another.
+ */
+static int is_next(struct store *store, int64_t epoch, int64_t last_seq, int64_t first_seq, bool *ret_next,
+		   struct err *err)
+{
+	bool between = false;
+	*ret_next = true;
+	if (last_seq == 0 || first_seq == last_seq + 1)
+		return 0;
+	auto_reset sqlite3_stmt *s = store_statement(store, ST_CHUNK_BETWEEN, err);
+	if (!s)
+		return -EIO;
+	store_bind_int(s, 1, epoch);
+	store_bind_int(s, 2, last_seq);
+	store_bind_int(s, 3, first_seq);
+	int rc = store_step(store, s, &between, err);
+	*ret_next = !between;
+	return rc;
+}
+
 /* The rows of one epoch from `first_ms` on that are in the same window, as minutes into store->minutes. */
 static int roll_rows(struct store *store, struct roll *roll, int64_t first_ms, int64_t before_ms, struct err *err)
 {
 	bool row = false;
-	int64_t window = floor_to(first_ms, STORE_ROLLUP_MS) + STORE_ROLLUP_MS;
+	int64_t window = floor_to(first_ms, STORE_ROLLUP_MS) + STORE_ROLLUP_MS, last_seq = 0;
 	auto_reset sqlite3_stmt *rows = store_statement(store, ST_CHUNK_ROWS, err);
 	if (!rows)
 		return -EIO;
@@ -202,9 +234,15 @@ static int roll_rows(struct store *store, struct roll *roll, int64_t first_ms, i
 	store_bind_int(rows, 3, window < before_ms ? window : before_ms);
 	pack_start(&store->minutes, PACK_MINUTES);
 	while (roll->n_chunks < sizeof roll->chunks / sizeof roll->chunks[0]) {
+		bool next = true;
 		int rc = store_step(store, rows, &row, err);
-		if (rc < 0 || !row || roll->n_raw + sqlite3_column_int64(rows, 1) > PACK_POINTS_MAX)
+		if (rc == 0 && row)
+			rc = is_next(store, roll->span.epoch, last_seq, sqlite3_column_int64(rows, 3), &next, err);
+		if (rc < 0)
+			return rc;
+		if (!row || !next || roll->n_raw + sqlite3_column_int64(rows, 1) > PACK_POINTS_MAX)
 			break;
+		last_seq = sqlite3_column_int64(rows, 4);
 		rc = roll_blob(store, roll, store_column(rows, 2), err);
 		if (rc < 0)
 			return rc;

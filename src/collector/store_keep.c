@@ -173,8 +173,8 @@ static int expire_epochs(struct store *store, struct wall now, struct wall befor
 static int expire(struct store *store, struct wall now, bool *ret_more, struct err *err)
 {
 	int64_t n = 0;
-	struct wall old = ago(now, store->options.findings_s);
-	int rc = expire_chunks(store, ago(now, store->options.rollup_s).ms, EXPIRE_ROWS, &n, err);
+	struct wall aged = store_aged(store, now), old = ago(aged, store->options.findings_s);
+	int rc = expire_chunks(store, ago(aged, store->options.rollup_s).ms, EXPIRE_ROWS, &n, err);
 	if (rc == 0)
 		rc = expire_findings(store, old.ms, WIRE_OPENED, &n, err);
 	for (int i = 0; rc == 0 && i < EXPIRE_ROWS / 10; i++) /* each has up to WIRE_PARTS_MAX frames */
@@ -289,8 +289,12 @@ int store_cap(struct store *store, uint64_t more_pages, struct err *err)
 static int keep_batch(struct store *store, struct wall now, bool past, bool *ret_more, struct err *err)
 {
 	size_t did = 0;
-	struct wall raw = ago(now, store->options.raw_s);
+	struct wall raw = ago(store_aged(store, now), store->options.raw_s);
 	struct wall fold = { now.ms - now.ms % STORE_FOLD_MS };
+	if (store->fold_done_ms > fold.ms) { /* the clock went back: what was done is not done for the time to come */
+		store->fold_done_ms = INT64_MIN;
+		store->fold_epoch = 0;
+	}
 	int rc = past ? shed(store, now, &did, err) : store_fold(store, fold, &did, err);
 	if (rc == 0 && !past && store->fold_done_ms < fold.ms)
 		*ret_more = true;
@@ -304,7 +308,9 @@ static int keep_batch(struct store *store, struct wall now, bool past, bool *ret
 	}
 	if (did > 0)
 		*ret_more = true;
-	return rc == 0 ? expire(store, now, ret_more, err) : rc;
+	if (rc == 0)
+		rc = expire(store, now, ret_more, err);
+	return rc == 0 ? store_age_write(store, err) : rc;
 }
 
 int store_keep(struct store *store, struct wall now, bool *ret_more, struct err *err)

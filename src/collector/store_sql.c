@@ -7,6 +7,8 @@ const char *const store_migrations[STORE_VERSION] = {
 	"CREATE TABLE tally (one INTEGER PRIMARY KEY CHECK (one = 1), samples INTEGER NOT NULL, rollups INTEGER NOT NULL,"
 	" findings INTEGER NOT NULL, postmortems INTEGER NOT NULL, gaps INTEGER NOT NULL, agents INTEGER NOT NULL) STRICT;"
 	"INSERT INTO tally VALUES (1, 0, 0, 0, 0, 0, 0);"
+	"CREATE TABLE age (one INTEGER PRIMARY KEY CHECK (one = 1), at_ms INTEGER NOT NULL) STRICT;"
+	"INSERT INTO age VALUES (1, 0);"
 	"CREATE TABLE agent (agent INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, subject TEXT NOT NULL,"
 	" first_ms INTEGER NOT NULL, last_ms INTEGER NOT NULL) STRICT;"
 	"CREATE TABLE epoch (epoch INTEGER PRIMARY KEY, agent INTEGER NOT NULL, id BLOB NOT NULL, acked INTEGER NOT NULL,"
@@ -46,6 +48,8 @@ const char *const store_sql[ST_COUNT] = {
 	[ST_TALLY_READ] = "SELECT samples, rollups, findings, postmortems, gaps, agents FROM tally",
 	[ST_TALLY_WRITE] = "UPDATE tally SET samples = ?1, rollups = ?2, findings = ?3, postmortems = ?4, gaps = ?5,"
 			   " agents = ?6",
+	[ST_AGE_READ] = "SELECT at_ms FROM age",
+	[ST_AGE_WRITE] = "UPDATE age SET at_ms = ?1",
 
 	[ST_AGENT_FIND] = "SELECT agent FROM agent WHERE id = ?1",
 	[ST_AGENT_ADD] = "INSERT INTO agent (id, subject, first_ms, last_ms) VALUES (?1, ?2, ?3, ?3)",
@@ -102,8 +106,10 @@ const char *const store_sql[ST_COUNT] = {
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
 	[ST_CHUNK_OLDEST] = "SELECT epoch, last_ms FROM chunk WHERE kind = ?1 AND last_ms < ?2"
 			    " ORDER BY last_ms LIMIT 1",
-	[ST_CHUNK_ROWS] = "SELECT chunk, points, data FROM chunk WHERE epoch = ?1 AND kind = 1 AND last_ms >= ?2"
-			  " AND last_ms < ?3 ORDER BY first_seq",
+	[ST_CHUNK_ROWS] =
+		"SELECT chunk, points, data, first_seq, last_seq FROM chunk WHERE epoch = ?1 AND kind = 1 AND last_ms >= ?2"
+		" AND last_ms < ?3 ORDER BY first_seq",
+	[ST_CHUNK_BETWEEN] = "SELECT 1 FROM chunk WHERE epoch = ?1 AND first_seq > ?2 AND first_seq < ?3 LIMIT 1",
 	[ST_CHUNK_DELETE] = "DELETE FROM chunk WHERE chunk = ?1",
 	[ST_CHUNKS_EXPIRE] = "DELETE FROM chunk WHERE chunk IN (SELECT chunk FROM chunk WHERE kind = 2 AND last_ms < ?1"
 			     " ORDER BY last_ms LIMIT ?2) RETURNING points",

@@ -345,13 +345,125 @@ static void in_steps(void **state)
 	end(f);
 }
 
+/* --- a clock that is wrong ------------------------------------------------------------------------ */
+
+#define DAY_MS (24 * HOUR_MS)
+
+/* As app.c does: once a minute, `n` times, while the clock on the wall is off by `off_ms`. */
+static struct mono keep_house(struct fixture *f, struct mono mono, int64_t off_ms, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		mono.ns += 60 * UINT64_C(1000000000);
+		f->now_ms += 60000;
+		store_age(f->store, mono, (struct wall){ f->now_ms + off_ms });
+		(void)keep_at(f, f->now_ms + off_ms);
+	}
+	return mono;
+}
+
+/* An hour of a clock that is a year ahead makes nothing a year old: at most what a day more would have taken goes. */
+static void a_clock_that_is_ahead(void **state)
+{
+	(void)state;
+	struct fixture *f = begin(NULL);
+	struct agent *a = &f->agents[0];
+	struct mono mono = { 1000 };
+	OK(store_begin(f->store, err));
+	struct wire_postmortem death = storekit_death(1, "d", 0, 1, f->now_ms);
+	OK(store_postmortem(f->store, a->row, &a->epoch, &death, STR("part"), (struct wall){ f->now_ms }, err));
+	OK(store_commit(f->store, err));
+	a->sample.head.seq = 2;
+	mono = keep_house(f, mono, 0, 1);
+	run(f, 2 * HOUR_MS);
+	uint64_t n_samples = read_sum(f, 0, 0).n_samples;
+	mono = keep_house(f, mono, 0, 5);
+	mono = keep_house(f, mono, 365 * DAY_MS, 30);
+	assert_int_equal(read_sum(f, 0, 0).n_samples, n_samples);
+	assert_int_equal(count(f).n_samples, AGENTS * n_samples); /* raw still */
+
+	/* A restart under the wrong clock does not take it for the right one. */
+	store_close(f->store);
+	OK(store_open(f->scratch.path, NULL, &f->store, err));
+	mono = keep_house(f, (struct mono){ 5 }, 365 * DAY_MS, 30);
+	assert_int_equal(read_sum(f, 0, 0).n_samples, n_samples);
+	assert_int_equal(count(f).n_postmortems, 1);
+	assert_int_equal(count(f).n_agents, AGENTS);
+	mono = keep_house(f, mono, 0, 60);
+	assert_int_equal(read_sum(f, 0, 0).n_samples, n_samples);
+
+	/* And time goes on: what is old goes in its time, or soon after. */
+	f->now_ms += 40 * DAY_MS;
+	mono = keep_house(f, mono, 0, 41 * 60);
+	assert_int_equal(read_sum(f, 0, 0).n_samples, 0);
+	assert_int_equal(count(f).n_postmortems, 1);
+	check(f);
+	end(f);
+}
+
+static bool add_one(void *context, const struct store_point *point)
+{
+	size_t *n = context;
+	(void)point;
+	++*n;
+	return true;
+}
+
+/* Its times go back: no order is asked for. */
+static size_t count_points(struct fixture *f)
+{
+	size_t n = 0;
+	OK(store_each_point(f->store, f->agents[0].row, (struct wall){ 0 }, (struct wall){ 0 }, 0, add_one, &n, err));
+	return n;
+}
+
+/* What came while the clock was ahead keeps nothing of what comes after it from growing old. */
+static void and_goes_back(void **state)
+{
+	(void)state;
+	struct fixture *f = begin(NULL);
+	struct mono mono = keep_house(f, (struct mono){ 1000 }, 0, 1);
+	run(f, HOUR_MS);
+	f->now_ms += 365 * DAY_MS;
+	run(f, HOUR_MS / 4);
+	mono = keep_house(f, mono, 0, 5);
+	f->now_ms -= 365 * DAY_MS;
+	run(f, 2 * HOUR_MS);
+	size_t n_points = count_points(f);
+	mono = keep_house(f, mono, 0, 60);
+	check(f);
+	assert_int_equal(count_points(f), n_points);
+	f->now_ms += 52 * HOUR_MS;
+	mono = keep_house(f, mono, 0, 4 * 60);
+	check(f);
+	/* Minutes by now, but those that are a year young. */
+	assert_in_range(count_points(f), 90 + 3 * 60, 90 + 3 * 60 + 5);
+	end(f);
+}
+
+/* Before 1970 was left behind nothing is old; and nothing that was there is older for it. */
+static void a_clock_of_1970(void **state)
+{
+	(void)state;
+	struct fixture *f = begin(NULL);
+	struct mono mono = keep_house(f, (struct mono){ 1000 }, 0, 1);
+	run(f, 2 * HOUR_MS);
+	uint64_t n_samples = read_sum(f, 0, 0).n_samples;
+	mono = keep_house(f, mono, -f->now_ms, 30);
+	mono = keep_house(f, mono, 0, 30);
+	assert_int_equal(read_sum(f, 0, 0).n_samples, n_samples);
+	assert_int_equal(count(f).n_samples, AGENTS * n_samples);
+	check(f);
+	end(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(folds_and_rolls), cmocka_unit_test(between),
 		cmocka_unit_test(expires),         cmocka_unit_test(cap),
 		cmocka_unit_test(cap_refuses),     cmocka_unit_test(no_growth),
-		cmocka_unit_test(in_steps),
+		cmocka_unit_test(in_steps),        cmocka_unit_test(a_clock_that_is_ahead),
+		cmocka_unit_test(and_goes_back),   cmocka_unit_test(a_clock_of_1970),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
