@@ -20,6 +20,8 @@ void spool_end_epoch(struct spool *spool, size_t i)
 {
 	char name[SPOOL_NAME_CAP];
 	struct spool_epoch *epoch = spool->epochs[i];
+	if (spool->copy.epoch == epoch)
+		spool_copy_drop(spool);
 	for (size_t reason = 0; reason < SPOOL_REASON_COUNT; reason++)
 		spool->ended_dropped_total[reason] += epoch->index.dropped_total[reason];
 	if (spool->dir_fd >= 0)
@@ -31,6 +33,7 @@ void spool_end_epoch(struct spool *spool, size_t i)
 
 static void disk_failed(struct spool *spool, struct mono now, const struct err *err)
 {
+	spool_copy_drop(spool);
 	spool->on_disk = false;
 	spool->failures_total++;
 	spool->retry = mono_add_ms(now, SPOOL_RETRY_MS);
@@ -78,7 +81,7 @@ static int recover(struct spool *spool, struct err *err)
 	return ret < 0 ? ret : flush(spool, err);
 }
 
-void spool_tend(struct spool *spool, struct mono now)
+static void try_disk(struct spool *spool, struct mono now)
 {
 	struct err err = { 0 };
 	if (spool->on_disk || !spool->dir || now.ns < spool->retry.ns)
@@ -89,6 +92,14 @@ void spool_tend(struct spool *spool, struct mono now)
 	}
 	spool->on_disk = true;
 	spool->trouble[0] = '\0';
+}
+
+void spool_tend(struct spool *spool, struct mono now)
+{
+	struct err err = { 0 };
+	try_disk(spool, now);
+	if (spool_copy_step(spool, SPOOL_STEP_BYTES, &err) < 0)
+		disk_failed(spool, now, &err);
 }
 
 int spool_new(const struct spool_options *options, struct mono now, struct spool **ret_spool, struct err *err)
@@ -112,7 +123,7 @@ int spool_new(const struct spool_options *options, struct mono now, struct spool
 					    .cap = options->memory_bytes ? options->memory_bytes : SPOOL_MEMORY_BYTES };
 	spool->text.cap = SPOOL_TEXT_MAX;
 	spool->dir = dir;
-	spool->dir_fd = spool->lock_fd = -1;
+	spool->dir_fd = spool->lock_fd = spool->copy.to.fd = -1;
 	spool->epochs[spool->n++] = live;
 	spool_tend(spool, now);
 	*ret_spool = spool;
@@ -123,6 +134,7 @@ void spool_free(struct spool *spool)
 {
 	if (!spool)
 		return;
+	spool_copy_drop(spool);
 	for (size_t i = 0; i < spool->n; i++)
 		epoch_free(spool->epochs[i]);
 	spool_log_done(&spool->memory);
@@ -230,7 +242,7 @@ static void put(struct spool *spool, const struct spool_entry *entry)
 
 void spool_put(struct spool *spool, struct mono now, struct spool_record *record, struct str text)
 {
-	spool_tend(spool, now);
+	try_disk(spool, now);
 	struct spool_index *index = &spool_live(spool)->index;
 	record->seq = index->last + 1;
 	bound(index, record);
@@ -301,8 +313,12 @@ static void note_ack(struct spool *spool, struct spool_epoch *epoch)
 	struct spool_record record = { .kind = SPOOL_ACK, .seq = epoch->index.acked };
 	if (epoch->file.fd < 0)
 		return;
-	if (epoch->index.bytes[0] == 0 && epoch->index.n == 0 && ftruncate(epoch->file.fd, SPOOL_HEAD_BYTES) == 0)
-		epoch->file.end = SPOOL_HEAD_BYTES;
+	if (epoch->index.bytes[0] == 0 && epoch->index.n == 0) {
+		if (spool->copy.epoch == epoch)
+			spool_copy_drop(spool);
+		if (ftruncate(epoch->file.fd, SPOOL_HEAD_BYTES) == 0)
+			epoch->file.end = SPOOL_HEAD_BYTES;
+	}
 	if (spool_disk_bytes(spool) + SPOOL_RECORD_BYTES <= spool->bytes / 2)
 		(void)!spool_log_append(&epoch->file, &record, STR(""), &err);
 }
@@ -335,7 +351,7 @@ void spool_count(const struct spool *spool, struct spool_counts *ret_counts)
 	struct spool_counts c = { .on_disk = spool->on_disk,
 				  .lost_epochs_total = spool->lost_epochs_total,
 				  .failures_total = spool->failures_total,
-				  .disk_bytes = spool_disk_bytes(spool),
+				  .disk_bytes = spool_disk_bytes(spool) + (spool->copy.epoch ? spool->copy.to.end : 0),
 				  .memory_bytes = spool->memory.end };
 	for (size_t reason = 0; reason < SPOOL_REASON_COUNT; reason++)
 		c.dropped_total[reason] = spool->ended_dropped_total[reason];

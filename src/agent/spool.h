@@ -6,7 +6,8 @@
  *
  * Bounds. All files together stay under half of `bytes`, for the one that is rewritten to shed what was acked may need
  * as much again; so not even for a moment are there more than `bytes` on the disk. Where room is short the oldest samples
- * become a gap. A rewrite frees at least an eighth of `bytes`, so each byte is written thrice at most, and only when full.
+ * become a gap. It is rewritten in pieces (spool_copy.c), some 64 KiB with each message and each spool_tend(). A rewrite frees
+ * an eighth of `bytes`, so each byte is written four times at most, and only when nearly full.
  *
  * When the disk fails (full, read-only, gone, EIO) messages stay in memory, up to `memory_bytes`, and the disk is tried
  * again every SPOOL_RETRY_MS; a directory that was deleted is made again. What is in memory alone dies with the process,
@@ -83,7 +84,7 @@ void spool_refuse(struct spool *spool, struct spool_epoch *epoch, uint64_t seq, 
 /* The collector has all up to `seq`. An old epoch without anything left ends here, and its file. */
 void spool_ack(struct spool *spool, struct spool_epoch *epoch, uint64_t seq);
 
-/* Call now and then: tries a failed disk again when it is time. */
+/* Call now and then: tries a failed disk again when it is time, and goes on with what is being rewritten. */
 void spool_tend(struct spool *spool, struct mono now);
 
 /* The state directory, locked; -1: there is none. Borrowed until the next tend. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of the spool: directory, lock, rewriting, room. */
+/* The files of the spool: directory, lock, room. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -51,87 +51,6 @@ int spool_disk_open(struct spool *spool, struct err *err)
 	return 0;
 }
 
-/* One entry into the file that will replace the epoch's. What cannot be read back is a gap from now on. */
-static int copy(struct spool *spool, struct spool_epoch *epoch, size_t at, struct spool_log *to, struct err *err)
-{
-	const struct spool_entry *entry = &epoch->index.entries[at];
-	struct err unread = { 0 };
-	buf_clear(&spool->text);
-	if (entry->kind != SPOOL_GAP && spool_log_read(spool_medium(spool, epoch, entry), entry->offset, entry->crc,
-						       entry->len, &spool->text, &unread) < 0) {
-		if (unread.kind == ERR_NOMEM)
-			return err_set(err, ERR_NOMEM, "%s", unread.message);
-		buf_clear(&spool->text);
-		spool_index_void(&epoch->index, at, SPOOL_LOST);
-	}
-	struct spool_record record = { .kind = (enum spool_kind)entry->kind,
-				       .edge = (enum wire_edge)entry->edge,
-				       .reason = (enum spool_reason)entry->reason,
-				       .seq = entry->seq,
-				       .key = entry->key };
-	return spool_log_append(to, &record, buf_str(&spool->text), err);
-}
-
-static int write_new(struct spool *spool, struct spool_epoch *epoch, struct spool_log *to, struct err *err)
-{
-	char head[SPOOL_HEAD_BYTES];
-	spool_head_write(head, epoch);
-	ssize_t n = pwrite(to->fd, head, sizeof head, 0);
-	if (n != sizeof head)
-		return err_sys(err, n < 0 ? errno : ENOSPC, "cannot write");
-	to->end = sizeof head;
-	for (size_t i = 0; i < epoch->index.n; i++) {
-		int ret = copy(spool, epoch, i, to, err);
-		if (ret < 0)
-			return ret;
-	}
-	return 0;
-}
-
-/* Everything is in the file now, one record behind the other. */
-static void moved(struct spool *spool, struct spool_epoch *epoch)
-{
-	uint64_t at = SPOOL_HEAD_BYTES;
-	struct spool_index *index = &epoch->index;
-	for (size_t i = 0; i < index->n; i++) {
-		struct spool_entry *entry = &index->entries[i];
-		entry->offset = (uint32_t)at;
-		at += SPOOL_RECORD_BYTES + entry->len;
-		entry->in_memory = false;
-	}
-	index->bytes[0] += index->bytes[1];
-	index->bytes[1] = 0;
-	spool_index_tidy(index);
-	if (epoch == spool_live(spool))
-		spool_log_done(&spool->memory);
-}
-
-int spool_disk_rewrite(struct spool *spool, struct spool_epoch *epoch, struct err *err)
-{
-	char name[SPOOL_NAME_CAP], new_name[SPOOL_NAME_CAP];
-	(void)spool_name(name, epoch->epoch, "");
-	(void)spool_name(new_name, epoch->epoch, ".new");
-	(void)unlinkat(spool->dir_fd, new_name, 0);
-	auto_(spool_log_done) struct spool_log to = { .fd = -1 };
-	to.fd = openat(spool->dir_fd, new_name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (to.fd < 0)
-		return err_sys(err, errno, "%s/%s", spool->dir, new_name);
-	int ret = write_new(spool, epoch, &to, err);
-	if (ret == 0 && renameat(spool->dir_fd, new_name, spool->dir_fd, name) < 0)
-		ret = err_sys(err, errno, "cannot rename");
-	if (ret < 0) {
-		(void)unlinkat(spool->dir_fd, new_name, 0);
-		err_wrap(err, "%s/%s", spool->dir, new_name);
-		spool_index_tidy(&epoch->index);
-		return ret;
-	}
-	spool_log_done(&epoch->file);
-	epoch->file = to;
-	to = (struct spool_log){ .fd = -1 };
-	moved(spool, epoch);
-	return 0;
-}
-
 uint64_t spool_disk_bytes(const struct spool *spool)
 {
 	uint64_t sum = 0;
@@ -169,11 +88,9 @@ static struct spool_epoch *fattest(const struct spool *spool)
 	return most;
 }
 
-int spool_disk_room(struct spool *spool, uint64_t more, struct err *err)
+/* Drop until all files together need `target` at most. */
+static void shed(struct spool *spool, uint64_t more, uint64_t target)
 {
-	const uint64_t most = spool->bytes / 2, target = most / 4 * 3;
-	if (spool_disk_bytes(spool) + more <= most)
-		return 0;
 	/* The samples of all starts before the findings of the oldest. */
 	for (size_t i = 0; i < spool->n * 2; i++) {
 		uint64_t need = needed_by_all(spool) + more;
@@ -181,13 +98,32 @@ int spool_disk_room(struct spool *spool, uint64_t more, struct err *err)
 			break;
 		(void)spool_index_drop(&spool->epochs[i % spool->n]->index, false, i < spool->n, need - target, 0);
 	}
-	while (spool_disk_bytes(spool) + more > most) {
-		struct spool_epoch *epoch = fattest(spool);
-		if (!epoch)
-			return err_set(err, ERR_LIMIT, "a message of %llu bytes does not fit into a spool of %llu",
-				       (unsigned long long)more, (unsigned long long)spool->bytes);
-		int ret = spool_disk_rewrite(spool, epoch, err);
-		if (ret < 0)
+}
+
+/*
+ * From seven eighths of what may be there, what is not needed is shed, to five eighths. Each message then moves eight
+ * times its length: less than six eighths are to be moved before the last eighth is full. So the loop that moves all
+ * that is left is for spools of a few messages, and for what comes back from memory.
+ */
+int spool_disk_room(struct spool *spool, uint64_t more, struct err *err)
+{
+	const uint64_t most = spool->bytes / 2, soft = most / 8 * 7, target = most / 8 * 5;
+	uint64_t step = more * 8 > SPOOL_STEP_BYTES ? more * 8 : SPOOL_STEP_BYTES;
+	while (spool->copy.epoch || spool_disk_bytes(spool) + more > soft) {
+		bool full = spool_disk_bytes(spool) + more > most;
+		if (!spool->copy.epoch) {
+			shed(spool, more, target);
+			struct spool_epoch *epoch = fattest(spool);
+			if (!epoch && full)
+				return err_set(err, ERR_LIMIT,
+					       "a message of %llu bytes does not fit into a spool of %llu",
+					       (unsigned long long)more, (unsigned long long)spool->bytes);
+			int ret = epoch ? spool_copy_begin(spool, epoch, err) : 0;
+			if (ret < 0)
+				return ret;
+		}
+		int ret = spool_copy_step(spool, full ? UINT64_MAX : step, err);
+		if (ret < 0 || !full)
 			return ret;
 	}
 	return 0;
@@ -199,6 +135,7 @@ int spool_disk_check(struct spool *spool, struct err *err)
 	struct spool_epoch *live = spool_live(spool);
 	if (live->file.fd >= 0 && fstat(live->file.fd, &st) == 0 && st.st_nlink > 0)
 		return 0;
+	spool_copy_drop(spool);
 	/* Where the directory went, the lock went with it; where only the file did, it is still held. */
 	if (fstat(spool->dir_fd, &st) < 0 || st.st_nlink == 0) {
 		int ret = spool_disk_open(spool, err);

@@ -11,7 +11,7 @@
 #include "agent/spool_log.h"
 
 enum {
-	SPOOL_ENTRIES_MAX = 16384, /* 512 KiB of index: at 5 s a day of samples */
+	SPOOL_ENTRIES_MAX = 16384, /* 640 KiB of index: at 5 s a day of samples */
 	SPOOL_FINDINGS_MAX = 512,  /* entries: 170 findings with open edge, latest state and clear */
 	SPOOL_POSTMORTEMS_MAX = 8,
 };
@@ -22,6 +22,7 @@ struct spool_entry {
 	uint64_t seq;
 	uint64_t key; /* of a gap: its last number */
 	uint32_t offset, len, crc;
+	uint32_t copied; /* its offset in the file that will replace the epoch's (spool_copy.c) */
 	uint8_t kind, edge, reason;
 	bool in_memory; /* not in the epoch's file */
 };

@@ -1,11 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the spool: spool.c decides, spool_disk.c and spool_load.c are its files. */
+/* Inside of the spool: spool.c decides, spool_disk.c, spool_copy.c and spool_load.c are its files. */
 #ifndef AGENT_SPOOL_PARTS_H
 #define AGENT_SPOOL_PARTS_H
 
 #include "agent/spool.h"
 
-enum { SPOOL_HEAD_BYTES = 48, SPOOL_NAME_CAP = 48 };
+enum {
+	SPOOL_HEAD_BYTES = 48,
+	SPOOL_NAME_CAP = 48,
+	SPOOL_STEP_BYTES = 1 << 16, /* copied at once: some tenths of a millisecond */
+};
+
+/* A file that is being written anew, to be without what nobody needs. */
+struct spool_copy {
+	struct spool_epoch *epoch; /* NULL: none */
+	struct spool_log to;
+	uint64_t done;  /* all numbers up to it are there, or acked */
+	uint64_t acked; /* by its head */
+};
 
 struct spool {
 	char *dir;
@@ -17,6 +29,7 @@ struct spool {
 	struct spool_log memory; /* of the live epoch, while not on disk */
 	struct spool_epoch *epochs[SPOOL_EPOCHS_MAX + 1];
 	size_t n;
+	struct spool_copy copy;
 	struct buf text; /* work space of one record */
 	uint64_t lost_epochs_total, failures_total;
 	uint64_t ended_dropped_total[SPOOL_REASON_COUNT]; /* of epochs that ended */
@@ -43,7 +56,13 @@ void spool_end_epoch(struct spool *spool, size_t i);
 int spool_disk_open(struct spool *spool, struct err *err) __attribute__((warn_unused_result));
 void spool_disk_close(struct spool *spool);
 
-/* Write all that waits in `epoch` to a new file and put it in place of the old one. On failure all is as it was. */
+/* Begin to write all that waits in `epoch` to a new file. Another one that was begun is dropped. */
+int spool_copy_begin(struct spool *spool, struct spool_epoch *epoch, struct err *err)
+	__attribute__((warn_unused_result));
+/* Some `bytes` more; with the last of them it takes the old one's place. On failure it is dropped and all is as it was. */
+int spool_copy_step(struct spool *spool, uint64_t bytes, struct err *err) __attribute__((warn_unused_result));
+void spool_copy_drop(struct spool *spool);
+/* All of it now. What was in memory alone is in the file then. */
 int spool_disk_rewrite(struct spool *spool, struct spool_epoch *epoch, struct err *err)
 	__attribute__((warn_unused_result));
 
