@@ -137,12 +137,29 @@ static void unlist(struct session *session)
 
 /* --- the batch ------------------------------------------------------------------------------ */
 
+static void say_failed(struct ingest *ingest, const struct err *err)
+{
+	char shown[2 * sizeof err->message];
+	logger_say(ingest->options.log, SAY_ERROR, "batch-failed",
+		   "%u messages could not be stored, their agents will send them again: %s", ingest->n_fed,
+		   esc_copy(shown, sizeof shown, str_of(err->message)));
+}
+
+static void say_storing(struct ingest *ingest)
+{
+	if (ingest->unhealthy)
+		logger_say(ingest->options.log, SAY_INFO, "storing-again", "batches are committed again");
+	ingest->unhealthy = false;
+}
+
 int ingest_begin(struct ingest *ingest, struct err *err)
 {
 	if (ingest->batch_open)
 		return 0;
 	int rc = store_begin(ingest->store, err);
 	if (rc < 0) {
+		if (!ingest->unhealthy) /* one line for all that try meanwhile */
+			say_failed(ingest, err);
 		ingest->unhealthy = true;
 		ingest->counts.failed_commits_total++;
 		return rc;
@@ -207,10 +224,7 @@ static void close_batch(struct ingest *ingest)
 
 void ingest_fail(struct ingest *ingest, const struct err *err)
 {
-	char shown[2 * sizeof err->message];
-	logger_say(ingest->options.log, SAY_ERROR, "batch-failed",
-		   "%u messages could not be stored, their agents will send them again: %s", ingest->n_fed,
-		   esc_copy(shown, sizeof shown, str_of(err->message)));
+	say_failed(ingest, err);
 	store_rollback(ingest->store);
 	ingest->counts.failed_commits_total++;
 	ingest->unhealthy = true;
@@ -257,9 +271,7 @@ void ingest_flush(struct ingest *ingest)
 		ingest_fail(ingest, &err);
 		return;
 	}
-	if (ingest->unhealthy)
-		logger_say(ingest->options.log, SAY_INFO, "storing-again", "batches are committed again");
-	ingest->unhealthy = false;
+	say_storing(ingest);
 	ingest->counts.commits_total++;
 	tell_fleet(ingest);
 	close_batch(ingest);
@@ -295,12 +307,27 @@ static void look_at_sessions(struct ingest *ingest)
 	}
 }
 
+/*
+ * What is not ready gets no connections of a Service, so no batch, and would never be ready again. Only what is written
+ * tells that there is room.
+ */
+static void try_again(struct ingest *ingest)
+{
+	struct err err;
+	if (!ingest->unhealthy || ingest->batch_open || mono_ms_until(ingest->now, ingest->probe_due))
+		return;
+	ingest->probe_due = mono_add_ms(ingest->now, INGEST_SLOW_MS);
+	if (store_probe(ingest->store, &err) == 0)
+		say_storing(ingest);
+}
+
 uint64_t ingest_step(struct ingest *ingest, struct mono now, struct wall wall)
 {
 	ingest->now = now;
 	ingest->wall = wall;
 	if (ingest->batch_open && !mono_ms_until(now, mono_add_ms(ingest->batch_opened, ingest->options.commit_ms)))
 		ingest_flush(ingest);
+	try_again(ingest);
 	look_at_sessions(ingest);
 	inferred_step(ingest);
 	return ingest->n_paused ? INGEST_PAUSED_MS : INGEST_SLOW_MS;

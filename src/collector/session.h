@@ -89,6 +89,7 @@ struct ingest {
 	struct session *sessions, *by_id[INGEST_BUCKETS], *by_epoch[INGEST_BUCKETS];
 	uint64_t n_anonymous;
 	bool stopping, unhealthy;
+	struct mono probe_due; /* while unhealthy */
 	bool batch_open;
 	struct mono batch_opened;
 	struct session *batch;

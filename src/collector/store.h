@@ -33,6 +33,8 @@ void store_close(struct store *store); /* checkpoints the WAL; NULL is fine */
 int store_begin(struct store *store, struct err *err) __attribute__((warn_unused_result));
 int store_commit(struct store *store, struct err *err) __attribute__((warn_unused_result));
 void store_rollback(struct store *store);
+/* After a failure, with no batch open: writes and commits something. While it fails, nobody waits for a lock. */
+int store_probe(struct store *store, struct err *err) __attribute__((warn_unused_result));
 
 /* --- what ingest writes, inside a batch ------------------------------------------------------- */
 

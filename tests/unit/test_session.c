@@ -512,6 +512,22 @@ static void a_failed_commit_acks_nothing(void **state)
 	assert_int_equal(stored(rig), 2);
 }
 
+/* A collector that is not ready is not connected to: it has to find out by itself. */
+static void it_is_well_again_without_agents(void **state)
+{
+	struct rig *rig = *state;
+	let_files_grow(false);
+	rig_hello(rig, rig_open(rig, "a"), 1, 1);
+	rig_pass(rig, 20);
+	rig_pass(rig, 5000);
+	bool was_healthy = ingest_healthy(rig->ingest);
+	let_files_grow(true);
+	assert_false(was_healthy);
+	assert_int_equal(counts_of(rig).failed_commits_total, 1);
+	rig_pass(rig, 1000);
+	assert_true(ingest_healthy(rig->ingest));
+}
+
 /* --- too fast --------------------------------------------------------------------------------------- */
 
 static void too_fast_is_held_back(void **state)
@@ -596,6 +612,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_stopping_collector_takes_nobody, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(credentials_that_do_not_hold, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_failed_commit_acks_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(it_is_well_again_without_agents, set_up, tear_down),
 		cmocka_unit_test(too_fast_is_held_back),
 		cmocka_unit_test(too_fast_for_long_is_closed),
 		cmocka_unit_test(who_goes_on_unread_is_closed),
