@@ -166,6 +166,13 @@ static void read_events(const struct agent *a, struct death_evidence *death)
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(texts[i].name, "cgroup/memory.events") == 0 && !texts[i].err)
 			death->after_read = cgfile_parse_events(texts[i].bytes, &death->after, &ignored) == 0;
+	/* The cgroup went with it, but its kill was seen: it woke the last tick. */
+	const struct cgroup_events *seen = &a->snapshot->cgroup.events;
+	if (!death->after_read && death->before.oom_kill.known && seen->oom_kill.known &&
+	    seen->oom_kill.n > death->before.oom_kill.n) {
+		death->after = *seen;
+		death->after_read = true;
+	}
 }
 
 static struct count node_pressure(void)

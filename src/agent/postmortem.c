@@ -147,6 +147,9 @@ size_t postmortem_changes(const struct postmortem_life *before, const struct pos
 
 /* --- composing ---------------------------------------------------------------------------------- */
 
+/* Below this the title says "probably". */
+enum { LIKELY_PCT = 80 };
+
 static void title_of(const struct postmortem_input *in, int owner, uint64_t grown_bytes, char *dest, size_t cap)
 {
 	static const char *const causes[DEATH_CAUSE_COUNT] = {
@@ -163,7 +166,11 @@ static void title_of(const struct postmortem_input *in, int owner, uint64_t grow
 		in->verdict->cause == DEATH_POD_LIMIT ? in->evidence->pod_limit : in->evidence->limit;
 	bool of_limit = in->verdict->cause == DEATH_CONTAINER_LIMIT || in->verdict->cause == DEATH_POD_LIMIT;
 	char bytes[UNITS_TEXT_CAP], grown[UNITS_TEXT_CAP];
-	size_t len = (size_t)snprintf(dest, cap, "%s", causes[in->verdict->cause]);
+	/* What is only likely is not told as a fact. */
+	bool likely = in->verdict->confidence_pct < LIKELY_PCT &&
+		      (of_limit || in->verdict->cause == DEATH_NODE || in->verdict->cause == DEATH_OUTSIDE);
+	const char *cause = causes[in->verdict->cause];
+	size_t len = (size_t)snprintf(dest, cap, likely ? "Probably k%s" : "%s", cause + likely);
 	if (of_limit && limit.kind == LIMIT_SET)
 		len += (size_t)snprintf(dest + len, cap - len, " of %s", units_format(bytes, limit.bytes));
 	if (owner >= 0 && len < cap)

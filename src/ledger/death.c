@@ -51,6 +51,15 @@ static bool node_was_low(const struct death_evidence *e)
 	return e->node_psi_full_avg10_bp.known && e->node_psi_full_avg10_bp.n >= NODE_STALL_BP;
 }
 
+/*
+ * What is known of the pod's memory: its charge where somebody sees it, else what this container alone holds and the
+ * kernel cannot take back. The pod has at least that.
+ */
+static struct qty pod_bytes(const struct death_evidence *e)
+{
+	return qty_known(e->pod_charge_bytes) ? e->pod_charge_bytes : e->floor_bytes;
+}
+
 static void say(struct death_verdict *v, enum death_cause cause, unsigned confidence_pct, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 static void say(struct death_verdict *v, enum death_cause cause, unsigned confidence_pct, const char *format, ...)
@@ -87,11 +96,12 @@ static void own_limit(const struct death_evidence *e, struct count oom, struct c
 static void from_outside(const struct death_evidence *e, struct count kills, struct death_verdict *v)
 {
 	unsigned long long n = kills.n;
-	bool pod = near(e->pod_charge_bytes, e->pod_limit), node = node_was_low(e);
+	bool pod = near(pod_bytes(e), e->pod_limit), node = node_was_low(e);
 	if (pod) {
 		say(v, DEATH_POD_LIMIT, node ? 60 : 85,
-		    "memory.events of the container: oom_kill rose by %llu and oom did not, and the pod was at %llu %% of its limit",
-		    n, (unsigned long long)(sat_mul(e->pod_charge_bytes.bytes, 100) / e->pod_limit.bytes));
+		    "memory.events of the container: oom_kill rose by %llu and oom did not, and the pod was %s%llu %% of its limit",
+		    n, qty_known(e->pod_charge_bytes) ? "at " : "at no less than ",
+		    (unsigned long long)(sat_mul(pod_bytes(e).bytes, 100) / e->pod_limit.bytes));
 		miss(v, node ? "the node was short of memory too: memory.events of the pod would tell"
 			     : "memory.events of the pod");
 	} else if (node) {
@@ -109,6 +119,16 @@ static void from_outside(const struct death_evidence *e, struct count kills, str
 	}
 	if (e->last_seen_ms > FRESH_MS && v->confidence_pct > 60)
 		v->confidence_pct = v->cause == DEATH_OUTSIDE ? v->confidence_pct : 60;
+}
+
+/* The kernel killed, and the counter that tells at whose limit is not there. */
+static void killed_somewhere(const struct death_evidence *e, struct count kills, struct death_verdict *v)
+{
+	bool full = near(e->floor_bytes, e->limit);
+	say(v, full ? DEATH_CONTAINER_LIMIT : DEATH_OUTSIDE, full ? 70 : 50,
+	    "memory.events of the container: oom_kill rose by %llu, oom is not known, and the container was %s its limit",
+	    (unsigned long long)kills.n, full ? "at" : "not seen at");
+	miss(v, "the counter oom of memory.events: without it the container's own limit is not excluded");
 }
 
 /* What its exit status says, where it has one and nothing else is known to have killed it. False: nothing. */
@@ -175,15 +195,20 @@ static void by_last_sight(const struct death_evidence *e, struct death_verdict *
 		say(v, DEATH_JAVA_OOM, 85, "an OutOfMemoryError of Java ended it, by what the JVM left");
 	} else if (e->exit_status.known && e->exit_status.n != STATUS_KILL) {
 		(void)by_status(e, v);
-	} else if (near(e->floor_bytes, e->limit) || near(e->peak_bytes, e->limit)) {
+	} else if (near(e->floor_bytes, e->limit)) {
 		say(v, DEATH_CONTAINER_LIMIT, fresh ? 75 : 50,
 		    "what the kernel cannot reclaim was over %d %% of the container's limit when last seen%s",
 		    NEAR_LIMIT_PCT, how);
-	} else if (near(e->pod_charge_bytes, e->pod_limit)) {
+	} else if (near(pod_bytes(e), e->pod_limit)) {
 		say(v, DEATH_POD_LIMIT, fresh ? 55 : 40, "the pod was over %d %% of its limit when last seen%s",
 		    NEAR_LIMIT_PCT, how);
 	} else if (node_was_low(e)) {
 		say(v, DEATH_NODE, fresh ? 50 : 35, "the node was out of memory when last seen%s", how);
+	} else if (near(e->peak_bytes, e->limit)) {
+		/* It may have peaked once more, unseen; or it was ended long after. */
+		say(v, DEATH_CONTAINER_LIMIT, 40,
+		    "what the kernel cannot reclaim had been over %d %% of the container's limit at its highest, and was less when last seen",
+		    NEAR_LIMIT_PCT);
 	} else if (by_status(e, v)) {
 		/* 137, far from every limit that is known. */
 		v->confidence_pct = 60;
@@ -224,10 +249,10 @@ void death_judge(const struct death_evidence *evidence, uint64_t spike_bytes, st
 	} else if (rose(kills) && rose(oom)) {
 		own_limit(evidence, oom, kills, &v);
 	} else if (rose(kills)) {
-		from_outside(evidence, kills, &v);
-		if (!oom.known)
-			miss(&v,
-			     "the counter oom of memory.events: without it the container's own limit is not excluded");
+		if (oom.known)
+			from_outside(evidence, kills, &v);
+		else
+			killed_somewhere(evidence, kills, &v);
 	} else {
 		not_killed_by_kernel(evidence, &v);
 	}

@@ -11,8 +11,7 @@
 #include "bankfull/wire.h"
 
 struct death_evidence {
-	struct cgroup_events before,
-		after;   /* of the target's cgroup: at the last tick it lived, and after it was gone */
+	struct cgroup_events before, after; /* of the target's cgroup: some seconds before the end, and after it */
 	bool after_read; /* false: the cgroup was gone too; with `before` unread none was ever in sight */
 	struct limit limit, pod_limit;
 	struct qty charge_bytes, floor_bytes, pod_charge_bytes; /* last seen */

@@ -19,9 +19,9 @@ static struct count counted(int n)
 /* One row: how the events rose, what was last seen, what is said. */
 struct row {
 	const char *name;
-	int max, oom, kills, group;                 /* rise; UNREAD: not known */
-	bool gone;                                  /* the cgroup went too */
-	unsigned floor_pct, pod_pct, node_free_pct; /* 0: not known */
+	int max, oom, kills, group;                                           /* rise; UNREAD: not known */
+	bool gone;                                                            /* the cgroup went too */
+	unsigned floor_pct, peak_pct, own_of_pod_pct, pod_pct, node_free_pct; /* 0: not known */
 	int psi_bp, status;
 	bool java_oom;
 	uint32_t last_seen_ms;
@@ -57,7 +57,11 @@ static const struct row rows[] = {
 	{ "pod full long before", 0, 0, 2, 1, .pod_pct = 99, NONE, .last_seen_ms = 60000, .cause = DEATH_POD_LIMIT,
 	  .least_pct = 50, .most_pct = 60, .why = "at 99 %", .missing = "memory.events" },
 	{ "oom counter missing", 0, UNREAD, 2, 1, NONE, .cause = DEATH_OUTSIDE, .least_pct = 50, .most_pct = 95,
-	  .why = "oom_kill rose", .missing = "own limit is not excluded" },
+	  .why = "oom is not known", .missing = "own limit is not excluded" },
+	{ "oom counter missing, at its limit", 0, UNREAD, 2, 1, .floor_pct = 99, NONE, .cause = DEATH_CONTAINER_LIMIT,
+	  .least_pct = 60, .most_pct = 75, .why = "oom is not known", .missing = "own limit is not excluded" },
+	{ "pod limit, full of this container alone", 0, 0, 1, 0, .own_of_pod_pct = 96, NONE, .cause = DEATH_POD_LIMIT,
+	  .least_pct = 80, .most_pct = 90, .why = "at no less than 96 %", .missing = "memory.events of the pod" },
 	{ "SIGKILL", 0, 0, 0, 0, NONE, .cause = DEATH_SIGKILL, .least_pct = 50, .most_pct = 60, .why = "no OOM kill",
 	  .missing = "exit status" },
 	{ "SIGKILL, at its limit without a kill", 40, 0, 0, 0, .floor_pct = 99, NONE, .cause = DEATH_SIGKILL,
@@ -91,6 +95,12 @@ static const struct row rows[] = {
 	  .most_pct = 80, .why = "over 95 %", .missing = "memory.events" },
 	{ "gone, at its limit long before", .gone = true, .floor_pct = 96, NONE, .last_seen_ms = 60000,
 	  .cause = DEATH_CONTAINER_LIMIT, .least_pct = 40, .most_pct = 55, .why = "a while before",
+	  .missing = "memory.events" },
+	{ "gone, once at its limit", .gone = true, .floor_pct = 40, .peak_pct = 97, NONE,
+	  .cause = DEATH_CONTAINER_LIMIT, .least_pct = 30, .most_pct = 45, .why = "at its highest",
+	  .missing = "memory.events" },
+	{ "gone, once at its limit, pod full now", .gone = true, .floor_pct = 40, .peak_pct = 97, .pod_pct = 98, NONE,
+	  .cause = DEATH_POD_LIMIT, .least_pct = 50, .most_pct = 60, .why = "the pod was over",
 	  .missing = "memory.events" },
 	{ "gone, 137 at its limit", .gone = true, .floor_pct = 96, .psi_bp = UNREAD, .status = 137,
 	  .cause = DEATH_CONTAINER_LIMIT, .least_pct = 70, .most_pct = 80, .why = "over 95 %",
@@ -129,6 +139,13 @@ static struct death_evidence evidence_of(const struct row *row)
 	e.after_read = !row->gone;
 	if (row->floor_pct)
 		e.floor_bytes = qty_measured(GIB / 100 * row->floor_pct);
+	if (row->peak_pct)
+		e.peak_bytes = qty_measured(GIB / 100 * row->peak_pct);
+	if (row->own_of_pod_pct) {
+		e.pod_limit = limit_set(2 * GIB);
+		e.limit = (struct limit){ .kind = LIMIT_NONE };
+		e.floor_bytes = qty_measured(2 * GIB / 100 * row->own_of_pod_pct + 100);
+	}
 	if (row->pod_pct) {
 		e.pod_limit = limit_set(2 * GIB);
 		e.pod_charge_bytes = qty_measured(2 * GIB / 100 * row->pod_pct + 100);

@@ -152,6 +152,13 @@ static void a_whole_one(void **state)
 			is_text(js_at(changed, i), "now", rows[i][2]);
 	}
 	js_free(root);
+
+	/* By what was seen before the end alone it is no fact. */
+	verdict.confidence_pct = 75;
+	root = compose(&in, &pm);
+	assert_string_equal(pm.title,
+			    "Probably killed at its memory limit of 1.00 GiB; native-other had grown by 300.0 MiB");
+	js_free(root);
 	free(ledger);
 	snap_free(snapshot);
 }
