@@ -35,6 +35,7 @@ struct collector {
 	unsigned refuse; /* HTTP status of every upgrade; 0: none */
 	struct wire_position acks[ACKS_MAX];
 	size_t n_acks;
+	struct wire_subject subject; /* of the last hello */
 	unsigned samples, findings, gaps, byes, hellos, parts, duplicates;
 	unsigned parts_due, timeline;
 	char cause[32];
@@ -118,6 +119,7 @@ static void on_frame(void *session, struct str frame)
 	switch ((int)m->type) {
 	case WIRE_HELLO:
 		c->hellos++;
+		c->subject = m->hello.subject;
 		c->want_welcome = true;
 		for (size_t i = 0; i < m->hello.n_epochs; i++)
 			(void)position(c, m->hello.epochs[i].epoch);
@@ -265,6 +267,7 @@ static void start(struct rig *rig, bool on_disk)
 						.url = rig->url[0] ? rig->url : NULL,
 						.version = "1",
 						.backoff_min_ms = 5,
+						.subject_ms = 5,
 						.backoff_max_ms = 20 };
 	if (outbox_new(rig->loop, &options, &subject, &events, rig, &rig->outbox, &err) < 0)
 		fail_msg("%s", err.message);
@@ -360,6 +363,35 @@ static void all_arrives_and_bye_is_said(void **state)
 		assert_false(rig->c.sequence_error);
 		assert_int_equal(rig->c.gaps + rig->c.duplicates, 0);
 	}
+}
+
+static bool has_come_again(struct rig *rig)
+{
+	return rig->c.hellos >= 2;
+}
+
+static void a_subject_that_becomes_known_is_said(void **state)
+{
+	(void)state;
+	auto_rig rig = rig_new(true);
+	start(rig, false);
+	sample(rig, 3);
+	run_until(rig, all_acked);
+	assert_int_equal(rig->c.hellos, 1);
+	assert_int_equal(rig->c.subject.n_jobs, 0);
+	struct wire_subject subject = rig->c.subject;
+	subject.role = ROLE_TASKMANAGER;
+	subject.n_jobs = 1;
+	(void)snprintf(subject.jobs[0], sizeof subject.jobs[0], "orders");
+	outbox_subject(rig->outbox, &subject);
+	run_until(rig, has_come_again);
+	assert_int_equal(rig->c.subject.role, ROLE_TASKMANAGER);
+	assert_string_equal(rig->c.subject.jobs[0], "orders");
+	sample(rig, 3);
+	run_until(rig, all_acked);
+	assert_int_equal(rig->c.samples, 6);
+	assert_int_equal(rig->c.duplicates, 0);
+	assert_string_equal(rig->counts.trouble, ""); /* nothing went wrong */
 }
 
 static bool has_tried(struct rig *rig)
@@ -591,10 +623,38 @@ static void a_stop_waits_for_a_postmortem(void **state)
 	assert_int_equal(rig->c.byes, 1);
 }
 
+static bool is_connected(struct rig *rig)
+{
+	return rig->counts.connected;
+}
+
+/* With a post-mortem it may wait for a minute: nothing but the ack and the other side's close ends it before. */
+static void a_stop_ends_when_all_is_acked(void **state)
+{
+	typedef bool reached_fn(struct rig * rig);
+	static reached_fn *const moments[] = { NULL, is_connected, all_acked };
+	(void)state;
+	for (size_t i = 0; i < sizeof moments / sizeof moments[0]; i++) {
+		auto_rig rig = rig_new(true);
+		start(rig, true);
+		sample(rig, 3);
+		int file, old = redirect(rig, &file);
+		postmortem(rig, STR("{\"cause\":\"container-limit\"}"));
+		assert_true(dup2(old, STDOUT_FILENO) >= 0 && close(old) == 0 && close(file) == 0);
+		if (moments[i])
+			run_until(rig, moments[i]);
+		outbox_stop(rig->outbox, "stopping", 60000, on_stopped, rig);
+		run_until(rig, is_stopped);
+		assert_int_equal(rig->counts.spooled_messages, 0);
+		assert_int_equal(rig->c.byes, 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_arrives_and_bye_is_said),
+		cmocka_unit_test(a_subject_that_becomes_known_is_said),
 		cmocka_unit_test(a_collector_that_comes_later),
 		cmocka_unit_test(a_collector_that_restarts_between_commit_and_ack),
 		cmocka_unit_test(the_agent_restarts_with_things_unsent),
@@ -603,6 +663,7 @@ int main(void)
 		cmocka_unit_test(a_full_pipe_blocks_nothing),
 		cmocka_unit_test(growth_is_measured_between_what_was_recorded),
 		cmocka_unit_test(a_stop_waits_for_a_postmortem),
+		cmocka_unit_test(a_stop_ends_when_all_is_acked),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
