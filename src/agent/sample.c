@@ -81,13 +81,14 @@ void sample_make(const struct sample_input *input, struct wire_sample *ret_sampl
 	out->residual_bytes = ledger->residual_bytes;
 }
 
-/* Freeboard in basis points of the limit; -1: not known. */
-static int64_t freeboard_bp(const struct ledger *ledger)
+/* Freeboard in basis points of the limit that it is below: the pod's may be the only one. -1: not known. */
+static int64_t freeboard_bp(const struct snapshot *s, const struct ledger *ledger)
 {
-	if (!ledger->freeboard_bytes.known || ledger->limit.kind != LIMIT_SET || ledger->limit.bytes < 10000)
+	const struct limit *limit = ledger->freeboard_level == FREEBOARD_POD ? &s->pod_limit : &ledger->limit;
+	if (!ledger->freeboard_bytes.known || limit->kind != LIMIT_SET || limit->bytes < 10000)
 		return -1;
 	int64_t bytes = ledger->freeboard_bytes.bytes;
-	return bytes <= 0 ? 0 : (int64_t)((uint64_t)bytes / (ledger->limit.bytes / 10000));
+	return bytes <= 0 ? 0 : (int64_t)((uint64_t)bytes / (limit->bytes / 10000));
 }
 
 static void see_max(struct urgency *u, struct mono now, const struct snapshot *s, int64_t bp)
@@ -111,7 +112,7 @@ static void see_max(struct urgency *u, struct mono now, const struct snapshot *s
 bool urgency_step(struct urgency *urgency, struct mono now, const struct snapshot *snapshot,
 		  const struct ledger *ledger, bool *ret_first)
 {
-	int64_t bp = freeboard_bp(ledger);
+	int64_t bp = freeboard_bp(snapshot, ledger);
 	see_max(urgency, now, snapshot, bp);
 	urgency->low = bp >= 0 && bp < (urgency->low ? LOW_CLEAR_BP : LOW_BP);
 	bool on = urgency->low || now.ns < urgency->until.ns;

@@ -214,6 +214,8 @@ static void note(struct uplink_heard *heard, const char *event, const char *what
 
 static void fail(struct uplink *uplink, struct mono now)
 {
+	if (uplink->state == UPLINK_UP && mono_ms_until(uplink->opened, now) >= UPLINK_STABLE_MS)
+		uplink->attempts = 0; /* however it ends, it stood */
 	uplink->state = UPLINK_FAILED;
 	uplink->opened = now; /* from here on the time to the close is counted */
 }

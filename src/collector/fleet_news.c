@@ -88,7 +88,8 @@ void fleet_sample(struct fleet *fleet, int64_t agent, const struct wire_sample *
 		composition_set(&pod->composition, sample, received);
 	if (sample->pid > 0 && sample->access > pod->best_access)
 		pod->best_access = sample->access;
-	if (received.ms > pod->heard.ms)
+	/* Of a session it is now, even where the clock was set back; what is loaded at the start may be older than a bye. */
+	if (received.ms > pod->heard.ms || pod->sessions > 0)
 		pod->heard = received;
 }
 

@@ -256,6 +256,21 @@ static void who_is_silent_is_forgotten(void **state)
 }
 
 /* Figures are of who is there; findings of who did not leave on purpose; a sum says of how many it is. */
+/* A clock that was set back does not make a connected agent heard of in the future, and so never silent. */
+static void heard_by_the_clock_of_now(void **state)
+{
+	(void)state;
+	struct fleet *fleet = fleet_of(1);
+	const struct fleet_pod *pod = fleet_find(fleet, 1);
+	feed(fleet, 0, 86400000);
+	feed(fleet, 0, 5000);
+	assert_int_equal(pod->heard.ms, later(5000).ms);
+	fleet_disconnected(fleet, 1, true, later(6000));
+	feed(fleet, 0, 4000); /* stored before, loaded after */
+	assert_int_equal(pod->heard.ms, later(6000).ms);
+	fleet_free(fleet);
+}
+
 static void a_workload_is_its_pods(void **state)
 {
 	(void)state;
@@ -411,6 +426,7 @@ int main(void)
 		cmocka_unit_test(filters),
 		cmocka_unit_test(findings_open_and_close),
 		cmocka_unit_test(who_is_silent_is_forgotten),
+		cmocka_unit_test(heard_by_the_clock_of_now),
 		cmocka_unit_test(a_workload_is_its_pods),
 		cmocka_unit_test(any_order),
 		cmocka_unit_test(names_are_shared),

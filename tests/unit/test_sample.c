@@ -61,6 +61,18 @@ static void near_the_limit_is_urgent_until_well_away(void **state)
 	assert_int_equal(urgency.begun_total, 2);
 }
 
+static void near_the_pods_limit_is_urgent_too(void **state)
+{
+	(void)state;
+	ledger->freeboard_level = FREEBOARD_POD;
+	s->pod_limit = limit_set(GIB);
+	assert_false(step(1, 10, 0));
+	ledger->limit = (struct limit){ .kind = LIMIT_NONE };
+	ledger->freeboard_bytes.bytes = (int64_t)GIB / 100;
+	assert_true(urgency_step(&urgency, (struct mono){ 2000000000 }, s, ledger, &first));
+	assert_true(first);
+}
+
 static void the_first_max_event_is_urgent_for_a_minute(void **state)
 {
 	(void)state;
@@ -178,6 +190,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(near_the_limit_is_urgent_until_well_away, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(near_the_pods_limit_is_urgent_too, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_first_max_event_is_urgent_for_a_minute, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_healthy_pod_at_its_limit_is_calm, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_unknown_freeboard_is_no_reason_to_be_calm, set_up, tear_down),
