@@ -5,6 +5,7 @@
 
 #include "bankfull/context.h"
 #include "bankfull/quantity.h"
+#include "bankfull/subject.h"
 
 enum engine {
 	ENGINE_UNKNOWN = 0,
@@ -111,6 +112,8 @@ struct engine_state {
 	struct rocksdb_claim rocksdb;
 	struct streams_bound streams;
 	struct engine_context context;
+	char jobs[WIRE_JOBS_MAX][64]; /* by name, escaped; the first ones where there are more */
+	size_t n_jobs;
 	/* Settings that decide what managed memory is used for. */
 	struct qty rocksdb_fixed_per_slot_bytes, rocksdb_fixed_per_tm_bytes;
 	enum tristate rocksdb_managed;  /* state.backend.rocksdb.memory.managed */

@@ -43,9 +43,20 @@ static void replace_snapshot(struct agent *a, struct snapshot *built)
 							    [ENGINE_FLINK_JOBMANAGER] = ROLE_JOBMANAGER,
 							    [ENGINE_KAFKA_STREAMS] = ROLE_STREAMS,
 							    [ENGINE_JVM] = ROLE_JVM };
-	if (a->subject.role != roles[built->engine.kind]) {
-		a->subject.role = roles[built->engine.kind];
-		outbox_subject(a->outbox, &a->subject);
+	struct wire_subject *subject = &a->subject;
+	enum wire_role role = roles[built->engine.kind];
+	/* A page that is not there now unsays no job: what ran last is what a post-mortem asks for. */
+	bool other_jobs =
+		built->engine.n_jobs && (built->engine.n_jobs != subject->n_jobs ||
+					 memcmp(built->engine.jobs, subject->jobs, sizeof subject->jobs) != 0);
+	if (other_jobs) {
+		_Static_assert(sizeof subject->jobs == sizeof built->engine.jobs, "the same names");
+		memcpy(subject->jobs, built->engine.jobs, sizeof subject->jobs);
+		subject->n_jobs = built->engine.n_jobs;
+	}
+	if (other_jobs || subject->role != role) {
+		subject->role = role;
+		outbox_subject(a->outbox, subject);
 	}
 }
 

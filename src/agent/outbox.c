@@ -18,6 +18,8 @@ enum {
 	CLOSE_MS = 500, /* for the closing handshake after bye */
 	BACKOFF_MIN_MS = 500,
 	BACKOFF_MAX_MS = 60000,
+	SUBJECT_MS = 10000, /* an engine's page names its jobs one after the other while they start */
+	SUBJECT_APART = 6,  /* a session cluster may start jobs all day */
 };
 
 struct mono outbox_now(const struct outbox *outbox)
@@ -126,6 +128,7 @@ static void attempt(void *context)
 static void on_open(void *context)
 {
 	struct outbox *outbox = context;
+	outbox->subject_due = false;
 	uplink_opened(&outbox->uplink, outbox_now(outbox));
 	wsclient_want_write(outbox->client);
 }
@@ -179,6 +182,24 @@ void outbox_wake(struct outbox *outbox)
 		wsclient_want_write(outbox->client);
 }
 
+/* Nothing is lost by it: what is unacked is sent again. Only while nothing waits: near its limit a pod has better to say. */
+static void renew(struct outbox *outbox, struct mono now)
+{
+	struct outbox_counts counts;
+	if (!outbox->subject_due || outbox->stopping || outbox->uplink.state != UPLINK_UP ||
+	    mono_ms_until(outbox->subject_changed, now) < outbox->subject_ms ||
+	    (outbox->subject_renewed.ns &&
+	     mono_ms_until(outbox->subject_renewed, now) < (uint64_t)SUBJECT_APART * outbox->subject_ms))
+		return;
+	outbox_count(outbox, &counts);
+	if (counts.spooled_messages)
+		return;
+	outbox->subject_due = false;
+	outbox->subject_renewed = now;
+	outbox->uplink.cycle = true;
+	wsclient_close(outbox->client, 1000, "come again");
+}
+
 static void check(void *context)
 {
 	struct outbox *outbox = context;
@@ -192,7 +213,9 @@ static void check(void *context)
 		logger_say(outbox->log, SAY_WARNING, event, "the session is ended and begun anew");
 		wsclient_close(outbox->client, 1000, "no answer");
 	}
-	loop_timer_set(outbox->check, CHECK_MS);
+	renew(outbox, now);
+	loop_timer_set(outbox->check,
+		       outbox->subject_due && outbox->subject_ms < CHECK_MS ? outbox->subject_ms : CHECK_MS);
 }
 
 /* --- life -------------------------------------------------------------------------------- */
@@ -254,6 +277,7 @@ int outbox_new(struct loop *loop, const struct outbox_options *options, const st
 	struct outbox *outbox = calloc(1, sizeof *outbox);
 	if (!outbox)
 		return err_set(err, ERR_NOMEM, "no memory for an outbox");
+	outbox->subject_ms = options->subject_ms ? options->subject_ms : SUBJECT_MS;
 	outbox->loop = loop;
 	outbox->log = options->log;
 	outbox->events = *events;
@@ -298,6 +322,9 @@ void outbox_free(struct outbox *outbox)
 void outbox_subject(struct outbox *outbox, const struct wire_subject *subject)
 {
 	outbox->uplink.subject = *subject;
+	outbox->subject_due = true;
+	outbox->subject_changed = outbox_now(outbox);
+	loop_timer_set(outbox->check, outbox->subject_ms < CHECK_MS ? outbox->subject_ms : CHECK_MS);
 }
 
 void outbox_stop(struct outbox *outbox, const char *reason, uint64_t grace_ms, void (*done)(void *context),

@@ -24,6 +24,7 @@ struct outbox_options {
 	const char *version;
 	const char *jdk, *engine;                /* of hello, kept by pointer: may change between sessions */
 	unsigned backoff_min_ms, backoff_max_ms; /* 0: 500, 60000 */
+	unsigned subject_ms;                     /* 0: 10000; see outbox_subject() */
 	struct logger *log;
 };
 
@@ -39,7 +40,10 @@ int outbox_new(struct loop *loop, const struct outbox_options *options, const st
 	__attribute__((warn_unused_result));
 void outbox_free(struct outbox *outbox);
 
-/* The subject may become better known (engine, jobs) after the start; it counts from the next session on. */
+/*
+ * The subject may become better known (engine, jobs) after the start. A hello says it, so a session that is quiet is begun
+ * anew for it: `subject_ms` after the last change, and no sooner than six times that after the last such begin.
+ */
 void outbox_subject(struct outbox *outbox, const struct wire_subject *subject);
 
 /*

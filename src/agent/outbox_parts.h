@@ -25,6 +25,9 @@ struct outbox {
 	bool said_down;           /* the log knows that there is no connection */
 	bool said_disk;           /* or no disk */
 	char trouble[160];        /* of the connection */
+	bool subject_due;         /* the session's hello said another subject */
+	struct mono subject_changed, subject_renewed;
+	unsigned subject_ms;
 	uint64_t backoff_ms;
 	uint64_t spooled;          /* numbers given where there is no collector, for the recorder alone */
 	struct mono last_sample;   /* that was spooled */

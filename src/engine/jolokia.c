@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "data/js.h"
 #include "engine/gauges.h"
+#include "engine/jobs.h"
 #include "engine/stores.h"
 
 #include <stdio.h>
@@ -253,6 +254,7 @@ static int read_attribute(void *context, struct str mbean_text, const struct mbe
 		return stores_add(&reading->stores, &id, use.property, known, number, err);
 	}
 	case ATTRIBUTE_VERSION:
+		jobs_add_client(reading->state, mbean->client);
 		if (js_str(value, &text) && reading->state->version[0] == '\0')
 			str_copy(reading->state->version, sizeof reading->state->version, text);
 		break;

@@ -2,6 +2,7 @@
 #include "engine/metricmap.h"
 
 #include "base/sat.h"
+#include "engine/jobs.h"
 #include "engine/metrictable.h"
 
 /* FNV-1a over what tells one series of a gauge from another: its name and labels. */
@@ -49,8 +50,8 @@ static void add_ticker(struct page *page, const struct prom_sample *sample)
 		*sum = count_of(sat_add(sum->n, sample->u64));
 }
 
-static int read_samples(struct str text, const char *what, struct page *page, struct engine_notes *notes,
-			struct err *err)
+static int read_samples(struct str text, const char *what, struct page *page, struct engine_state *state,
+			struct engine_notes *notes, struct err *err)
 {
 	struct prom prom;
 	struct prom_sample sample;
@@ -68,6 +69,8 @@ static int read_samples(struct str text, const char *what, struct page *page, st
 			if (status < 0)
 				return status;
 		}
+		if (use.kind == METRIC_STORE || use.kind == METRIC_CONTEXT)
+			jobs_add(state, &sample);
 		if (use.kind == METRIC_TICKER)
 			add_ticker(page, &sample);
 		if (use.kind == METRIC_CONTEXT)
@@ -122,7 +125,7 @@ int metricmap_read(const struct str *pages, const char *const *whats, size_t n_p
 {
 	for (size_t i = 0; i < n_pages; i++) {
 		auto_(page_done) struct page page = { 0 };
-		int status = read_samples(pages[i], whats[i], &page, notes, err);
+		int status = read_samples(pages[i], whats[i], &page, state, notes, err);
 		struct rocksdb_claim before = state->rocksdb;
 		if (status == 0)
 			status = claim_page(&page, state, whats[i], notes, err);

@@ -59,6 +59,40 @@ static void flink_taskmanager(void **state)
 	assert_int_equal(s.context.rebalancing, TRISTATE_UNREAD);
 }
 
+static void jobs_are_named(void **state)
+{
+	(void)state;
+	static const struct {
+		enum engine kind;
+		const char *page, *want[WIRE_JOBS_MAX];
+	} table[] = {
+		{ ENGINE_FLINK_TASKMANAGER,
+		  TASK "busyTimeMsPerSecond{job_id=\"1\",job_name=\"orders\",subtask_index=\"0\"} 1\n" TASK
+		       "busyTimeMsPerSecond{job_id=\"1\",job_name=\"orders\",subtask_index=\"1\"} 1\n" TASK
+		       "busyTimeMsPerSecond{job_id=\"2\",job_name=\"back\\\\\\nfill\",subtask_index=\"0\"} 1\n",
+		  { "back\\\\x0afill", "orders" } },
+		{ ENGINE_FLINK_JOBMANAGER,
+		  "flink_jobmanager_job_numRestarts{job_name=\"e\"} 7\n"
+		  "flink_jobmanager_job_numRestarts{job_name=\"d\"} 7\nflink_jobmanager_job_numRestarts{job_name=\"c\"} 7\n"
+		  "flink_jobmanager_job_numRestarts{job_name=\"b\"} 7\nflink_jobmanager_job_numRestarts{job_name=\"a\"} 7\n",
+		  { "b", "c", "d", "e" } },
+		{ ENGINE_KAFKA_STREAMS,
+		  "kafka_streams_stream_state_metrics_size_all_mem_tables{"
+		  "thread_id=\"my-app-6367d77e-ceec-4758-bef6-7bafb2169da3-StreamThread-1\",task_id=\"0_0\",rocksdb_state_id=\"s\"} 1\n"
+		  "kafka_stream_client_state{client_id=\"my-app-6367d77e-ceec-4758-bef6-7bafb2169da3\"} 2\n"
+		  "kafka_stream_client_state{client_id=\"named-by-hand\"} 2\n",
+		  { "my-app" } },
+		{ ENGINE_JVM, "flink_jobmanager_job_numRestarts{job_id=\"a\"} 7\n", { NULL } },
+	};
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct engine_state s = read_text(table[i].kind, table[i].page);
+		size_t n = 0;
+		for (; n < WIRE_JOBS_MAX && table[i].want[n]; n++)
+			assert_string_equal(s.jobs[n], table[i].want[n]);
+		assert_int_equal(s.n_jobs, n);
+	}
+}
+
 static void flink_without_tasks(void **state)
 {
 	(void)state;
@@ -148,8 +182,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(flink_taskmanager), cmocka_unit_test(flink_without_tasks),
-		cmocka_unit_test(flink_jobmanager),  cmocka_unit_test(kafka_streams),
-		cmocka_unit_test(odd_values),
+		cmocka_unit_test(jobs_are_named),    cmocka_unit_test(flink_jobmanager),
+		cmocka_unit_test(kafka_streams),     cmocka_unit_test(odd_values),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
