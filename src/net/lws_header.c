@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Headers and query parameters of a request. */
+/* Headers of a request. */
 #include "net/lws_server.h"
 
 #include <stdio.h>
@@ -74,69 +74,6 @@ bool header_lists(struct lws *wsi, enum lws_token_indexes token, struct str valu
 		part = str_trim(part);
 		if (part.len == value.len && strncasecmp(part.ptr, value.ptr, part.len) == 0)
 			return true;
-	}
-	return false;
-}
-
-/* --- queries -------------------------------------------------------------------------------- */
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* One character of a query component, '+' being a blank. False: malformed, or a NUL. */
-static bool take_decoded(struct str *text, char *ret_c)
-{
-	char c = text->ptr[0];
-	*text = str_skip(*text, 1);
-	if (c == '+')
-		c = ' ';
-	if (c == '%') {
-		int high = text->len >= 2 ? hex_digit(text->ptr[0]) : -1;
-		int low = text->len >= 2 ? hex_digit(text->ptr[1]) : -1;
-		if (high < 0 || low < 0)
-			return false;
-		c = (char)(high << 4 | low);
-		*text = str_skip(*text, 2);
-	}
-	*ret_c = c;
-	return c != '\0';
-}
-
-static bool decode(struct str text, char *dest, size_t cap)
-{
-	size_t len = 0;
-	while (text.len) {
-		char c;
-		if (len + 1 >= cap || !take_decoded(&text, &c))
-			return false;
-		dest[len++] = c;
-	}
-	if (cap == 0)
-		return false;
-	dest[len] = '\0';
-	return true;
-}
-
-bool server_query(struct str query, const char *name, char *dest, size_t cap)
-{
-	struct str part;
-	while (str_split(&query, '&', &part)) {
-		size_t end = str_index(part, '=');
-		char key[64];
-		if (!decode((struct str){ part.ptr, end }, key, sizeof(key)) || strcmp(key, name) != 0)
-			continue;
-		/* dest is touched only by a value that is good. */
-		char value[2048];
-		if (!decode(str_skip(part, end < part.len ? end + 1 : end), value, sizeof(value)) ||
-		    strlen(value) >= cap)
-			return false;
-		memcpy(dest, value, strlen(value) + 1);
-		return true;
 	}
 	return false;
 }

@@ -65,8 +65,6 @@ struct server_request {
 
 /* The header of this name in lower case ("authorization", "origin", "host", "cookie", "if-none-match"), "" if absent. */
 struct str server_header(const struct server_request *request, const char *name);
-/* One parameter of a query, percent-decoded into `dest`; false if absent, cut or malformed. The first one counts. */
-bool server_query(struct str query, const char *name, char *dest, size_t cap);
 
 struct server_reply {
 	unsigned status;          /* 200 at first */

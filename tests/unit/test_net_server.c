@@ -433,30 +433,6 @@ static void who_sends_on_without_reading_is_cut(void)
 	}
 }
 
-static void queries_are_decoded(void **state)
-{
-	(void)state;
-	static const struct {
-		const char *query, *name, *value; /* NULL: absent */
-	} cases[] = {
-		{ "a=b", "a", "b" },       { "a=b&c=d", "c", "d" },
-		{ "a=1&a=2", "a", "1" },   { "a=%41+b%20c", "a", "A b c" },
-		{ "%61=x", "a", "x" },     { "a", "a", "" },
-		{ "a=", "a", "" },         { "a=%4", "a", NULL },
-		{ "a=%zz", "a", NULL },    { "a=%00", "a", NULL },
-		{ "b=1", "a", NULL },      { "", "a", NULL },
-		{ "aa=1&a=2", "a", "2" },  { "a=123456789", "a", NULL }, /* cut */
-		{ "a=b=c", "a", "b=c" },   { "&&a=1", "a", "1" },
-		{ "a=x%26y", "a", "x&y" },
-	};
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char dest[8] = "same";
-		bool found = server_query(str_of(cases[i].query), cases[i].name, dest, sizeof(dest));
-		if (found != (cases[i].value != NULL) || strcmp(dest, found ? cases[i].value : "same") != 0)
-			fail_msg("%s: %d \"%s\"", cases[i].query, found, dest);
-	}
-}
-
 static void listeners_are_checked(void **state)
 {
 	(void)state;
@@ -526,7 +502,6 @@ BOTH(who_sends_on_without_reading_is_cut)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(queries_are_decoded),
 		cmocka_unit_test(listeners_are_checked),
 		TESTS(requests_are_answered),
 		TESTS(a_connection_serves_several_requests),
