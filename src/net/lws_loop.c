@@ -151,6 +151,20 @@ static int make_context(struct loop *loop, struct err *err)
 	return 0;
 }
 
+static void nothing(void *context)
+{
+	(void)context;
+}
+
+/*
+ * libuv makes its threads at the first work, and aborts where it may have none (init_threads() in src/threadpool.c): if
+ * that must happen, then at the start and not months later, at a moment without memory.
+ */
+static int start_threads(struct loop *loop, struct err *err)
+{
+	return loop_work(loop, nothing, nothing, NULL, err);
+}
+
 int loop_new(enum loop_kind kind, loop_log_fn *log, void *context, struct loop **ret_loop, struct err *err)
 {
 	log_fn = log;
@@ -168,6 +182,8 @@ int loop_new(enum loop_kind kind, loop_log_fn *log, void *context, struct loop *
 		if (code < 0)
 			r = err_set(err, ERR_IO, "libuv: %s", uv_strerror(code));
 		loop->uv_ready = code == 0;
+		if (r == 0)
+			r = start_threads(loop, err);
 	}
 	if (r == 0)
 		r = make_context(loop, err);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -158,6 +159,27 @@ static void work_is_done_on_a_thread(void **state)
 	loop_free(loop);
 }
 
+static unsigned n_threads(void)
+{
+	unsigned n = 0;
+	DIR *dir = opendir("/proc/self/task");
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	(void)closedir(dir);
+	return n - 2; /* "." and ".." */
+}
+
+/* In a process that has no work yet: libuv aborts where it may make no threads, which may be only at the start. */
+static void threads_are_there_from_the_start(void **state)
+{
+	(void)state;
+	assert_int_equal(n_threads(), 1);
+	start(LOOP_UV);
+	assert_true(n_threads() > 1);
+	loop_free(loop);
+}
+
 #define BOTH(test)                               \
 	static void test##_on_poll(void **state) \
 	{                                        \
@@ -178,6 +200,7 @@ BOTH(signals_are_calls)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(threads_are_there_from_the_start), /* the first */
 		TESTS(timers_fire_in_their_order),
 		TESTS(a_pipe_is_read_to_its_end),
 		TESTS(signals_are_calls),
