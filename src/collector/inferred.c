@@ -28,8 +28,9 @@ static void drop_watches(struct ingest *ingest, int64_t agent, const struct wire
 	struct watch **at = &ingest->watches;
 	while (*at) {
 		struct watch *watch = *at;
+		bool any = watch->last.pid == 0;
 		bool over = watch->agent == agent &&
-			    (alive ? same_process(&watch->last, alive) : watch->last.pid == dead_pid);
+			    (any || (alive ? same_process(&watch->last, alive) : watch->last.pid == dead_pid));
 		if (!over) {
 			at = &watch->next;
 			continue;
@@ -89,8 +90,7 @@ static bool was_near(const struct session *session)
 	bool recent = mono_ms_until(session->oom_at, session->ingest->now) < OOM_RECENT_MS;
 	if (last->urgent || (session->oom_kill_rose && recent))
 		return true;
-	return last->freeboard_bytes.known && last->limit.kind == LIMIT_SET &&
-	       last->freeboard_bytes.bytes < (int64_t)(last->limit.bytes / 100 * NEAR_LIMIT_PCT);
+	return inferred_is_near(last->limit, last->freeboard_bytes);
 }
 
 void inferred_ended(struct session *session)
@@ -178,7 +178,11 @@ static int put_body(struct ingest *ingest, const struct watch *watch, const stru
 	js_out_key(&js, "confidence_pct");
 	js_out_u64(&js, verdict->confidence_pct);
 	js_out_key(&js, "why");
-	js_out_text(&js, "the agent's stream ended near the limit, without bye, and nothing came of it afterwards");
+	js_out_text(
+		&js,
+		last->pid
+			? "the agent's stream ended near the limit, without bye, and nothing came of it afterwards"
+			: "the agent was near its limit when last heard of, and did not come back to the collector that started since");
 	js_out_key(&js, "stream_ended_ms");
 	js_out_i64(&js, watch->ended.ms);
 	js_out_key(&js, "last_sample_ms");
@@ -207,8 +211,11 @@ static void fill(const struct watch *watch, const struct death_verdict *verdict,
 	memset(whole, 0, sizeof *whole);
 	whole->head = last->head;
 	/* One for one process of one start: a collector that infers again after a restart says the same. */
-	(void)snprintf(whole->id, sizeof whole->id, "inferred-%.16s-%d-%" PRIu64,
-		       wire_epoch_format(epoch, watch->epoch), last->pid, last->start_ticks);
+	if (last->pid)
+		(void)snprintf(whole->id, sizeof whole->id, "inferred-%.16s-%d-%" PRIu64,
+			       wire_epoch_format(epoch, watch->epoch), last->pid, last->start_ticks);
+	else
+		(void)snprintf(whole->id, sizeof whole->id, "inferred-at-%" PRId64, last->head.wall.ms);
 	whole->parts = 1;
 	whole->cause = verdict->cause;
 	whole->owner = last->forecast.owner >= 0 && last->forecast.owner < OWNER_COUNT ? last->forecast.owner : -1;

@@ -329,6 +329,9 @@ uint64_t ingest_step(struct ingest *ingest, struct mono now, struct wall wall)
 		ingest_flush(ingest);
 	try_again(ingest);
 	look_at_sessions(ingest);
+	if (!ingest->loaded)
+		inferred_load(ingest);
+	ingest->loaded = true;
 	inferred_step(ingest);
 	return ingest->n_paused ? INGEST_PAUSED_MS : INGEST_SLOW_MS;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What ingest.c, session*.c, rate.c and inferred.c share. Internal to them and to their tests: nobody else looks inside.
+ * What ingest.c, session*.c, rate.c and inferred*.c share. Internal to them and to their tests: nobody else looks inside.
  *
  * A session's life: NEW (hello must come), OPEN, CLOSING (an error was said, it was replaced, or it said bye; frames that
  * still come are dropped). `epochs[].stored.acked` is what was taken into the open batch, `committed` what may be acked.
@@ -88,7 +88,7 @@ struct ingest {
 	struct wall wall;
 	struct session *sessions, *by_id[INGEST_BUCKETS], *by_epoch[INGEST_BUCKETS];
 	uint64_t n_anonymous;
-	bool stopping, unhealthy;
+	bool stopping, unhealthy, loaded;
 	struct mono probe_due; /* while unhealthy */
 	bool batch_open;
 	struct mono batch_opened;

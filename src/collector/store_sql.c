@@ -87,8 +87,9 @@ const char *const store_sql[ST_COUNT] = {
 			 " inferred) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
 	[ST_DEATH_FILL] = "UPDATE postmortem SET cause = ?3, owner = ?4, pid = ?5, died_ms = ?6, received_ms = ?7,"
 			  " title = ?8, parts = ?9 WHERE agent = ?1 AND id = ?2",
-	[ST_DEATH_SAME] = "SELECT postmortem FROM postmortem WHERE agent = ?1 AND pid = ?2 AND inferred = ?3"
-			  " AND died_ms BETWEEN ?4 AND ?5 LIMIT 1",
+	[ST_DEATH_SAME] =
+		"SELECT postmortem FROM postmortem WHERE agent = ?1 AND (pid = ?2 OR pid = 0 OR ?2 = 0) AND inferred = ?3"
+		" AND died_ms BETWEEN ?4 AND ?5 LIMIT 1",
 	[ST_DEATH_DELETE] = "DELETE FROM postmortem WHERE postmortem = ?1",
 	[ST_PART_ADD] = "INSERT INTO part (postmortem, part, text) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
 	[ST_PARTS_DELETE] = "DELETE FROM part WHERE postmortem = ?1",

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "collector/fleet_load.h"
+
 static const struct ingest_options defaults = { .cluster = "lab" };
 
 static void start(struct rig *rig, const struct ingest_options *options)
@@ -15,6 +17,7 @@ static void start(struct rig *rig, const struct ingest_options *options)
 	const struct store_options store = { .busy_ms = 50 };
 	struct err err = { 0 };
 	if (store_open(rig->scratch.path, &store, &rig->store, &err) < 0 || fleet_new(&rig->fleet, &err) < 0 ||
+	    fleet_load(rig->fleet, rig->store, rig->wall, &err) < 0 ||
 	    ingest_new(NULL, options, rig->store, rig->fleet, &rig->ingest, &err) < 0)
 		fail_msg("%s", err.message);
 	(void)ingest_step(rig->ingest, rig->now, rig->wall);

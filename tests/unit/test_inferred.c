@@ -293,6 +293,90 @@ static void an_old_kill_is_no_news(void **state)
 	assert_int_equal(find(rig)->n, 0);
 }
 
+/* An agent ends with this sample, perhaps with a bye; then the collector is away for a time. */
+static void end_and_restart(struct rig *rig, enum sign sign, const char *bye, uint64_t away_ms)
+{
+	struct session *session = rig_agent(rig, "a", 1);
+	say(session, 1, 1, CALM);
+	say(session, 1, 2, sign);
+	if (bye)
+		rig_frame(session, bye);
+	rig_pass(rig, 20);
+	session_closed(session, 0);
+	rig->wall.ms += (int64_t)away_ms;
+	rig_restart(rig);
+}
+
+static void after_a_restart(void **state)
+{
+	static const struct {
+		enum sign sign;
+		const char *bye;
+		uint64_t away_ms;
+		bool written;
+	} cases[] = {
+		{ NEAR, NULL, 1000, true },
+		{ NEAR, NULL, INFER_LOADED_MS - 1000, true },
+		{ NEAR, NULL, INFER_LOADED_MS + 1000, false },
+		{ JUST_NOT_NEAR, NULL, 1000, false },
+		{ NO_LIMIT, NULL, 1000, false },
+		{ NEAR, "{\"type\":\"bye\",\"reason\":\"terminated\"}", 1000, false },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct rig rig;
+		rig_init(&rig, NULL);
+		end_and_restart(&rig, cases[i].sign, cases[i].bye, cases[i].away_ms);
+		rig_pass(&rig, INFER_AFTER_MS - 1);
+		assert_int_equal(find(&rig)->n, 0);
+		rig_pass(&rig, 1);
+		if (find(&rig)->n != cases[i].written)
+			fail_msg("case %zu: %u post-mortems", i, find(&rig)->n);
+		/* Not again, by this run or the next. */
+		rig_pass(&rig, INFER_AFTER_MS);
+		rig_restart(&rig);
+		rig_pass(&rig, INFER_AFTER_MS);
+		assert_int_equal(find(&rig)->n, cases[i].written);
+		if (cases[i].written) {
+			assert_true(find(&rig)->row.inferred);
+			assert_int_equal(find(&rig)->row.pid, 0);
+			assert_non_null(strstr(find(&rig)->text, "\"owners\":{"));
+			assert_non_null(strstr(find(&rig)->text, "did not come back"));
+		}
+		rig_done(&rig);
+	}
+}
+
+static void not_after_a_restart_when_it_comes_back(void **state)
+{
+	struct rig *rig = *state;
+	end_and_restart(rig, NEAR, NULL, 1000);
+	rig_pass(rig, 60000);
+	struct session *session = rig_agent(rig, "a", 1);
+	say(session, 1, 3, CALM);
+	rig_pass(rig, INFER_AFTER_MS);
+	assert_int_equal(find(rig)->n, 0);
+}
+
+/* Which process it was, only the agent's own says: it stands for the inferred one whichever comes first. */
+static void its_own_stands_for_it(void **state)
+{
+	struct rig *rig = *state;
+	end_and_restart(rig, NEAR, NULL, 1000);
+	rig_pass(rig, INFER_AFTER_MS);
+	assert_true(find(rig)->row.inferred);
+	struct session *session = rig_open(rig, "a");
+	rig_hello(rig, session, 1, 2);
+	say_postmortem(session, 1, 3, 1);
+	rig_pass(rig, 20);
+	assert_int_equal(find(rig)->n, 1);
+	assert_false(find(rig)->row.inferred);
+	session_closed(session, 0);
+	rig_restart(rig);
+	rig_pass(rig, INFER_AFTER_MS);
+	assert_int_equal(find(rig)->n, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -307,6 +391,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(though_another_process_lives, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(not_by_a_newer_session, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_old_kill_is_no_news, set_up, tear_down),
+		cmocka_unit_test(after_a_restart),
+		cmocka_unit_test_setup_teardown(not_after_a_restart_when_it_comes_back, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(its_own_stands_for_it, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
