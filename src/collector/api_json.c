@@ -171,7 +171,7 @@ static void put_events(struct js_out *out, const struct cgroup_events *events)
 	js_out_object_end(out);
 }
 
-static void put_latest(struct js_out *out, const struct fleet_latest *latest, struct wall now, int64_t offset_ms)
+static void put_latest(struct js_out *out, const struct fleet_latest *latest, struct wall now)
 {
 	js_out_key(out, "sample");
 	if (!latest->received.ms) {
@@ -181,10 +181,7 @@ static void put_latest(struct js_out *out, const struct fleet_latest *latest, st
 	js_out_object(out);
 	put_i64(out, "age_ms", now.ms > latest->received.ms ? now.ms - latest->received.ms : 0);
 	api_put_wall(out, "received_ms", latest->received);
-	struct wall taken = { 0 };
-	if (latest->wall.ms && __builtin_add_overflow(latest->wall.ms, offset_ms, &taken.ms))
-		taken.ms = 0;
-	api_put_wall(out, "taken_ms", taken);
+	api_put_wall(out, "taken_ms", latest->wall);
 	put_count(out, "interval_ms", (struct count){ latest->interval_ms, latest->interval_ms > 0 });
 	api_put_bool(out, "urgent", latest->urgent);
 	put_count(out, "pid", (struct count){ (uint64_t)latest->pid, latest->pid > 0 });
@@ -258,7 +255,7 @@ void api_put_pod(struct js_out *out, const struct fleet_pod *pod, struct wall no
 	api_put_wall(out, "since_ms", pod->since);
 	api_put_wall(out, "heard_ms", pod->heard);
 	put_signed(out, "clock_offset_ms", (struct signed_qty){ pod->offset_ms, !pod->restored });
-	put_latest(out, &pod->latest, now, pod->offset_ms);
+	put_latest(out, &pod->latest, now);
 	put_composition(out, &pod->composition, now);
 	put_findings(out, pod->agent, &pod->findings);
 	api_put_wall(out, "last_postmortem_ms", pod->last_postmortem);

@@ -46,11 +46,18 @@ static void composition_set(struct fleet_composition *composition, const struct 
 	composition->taken = (struct wall){ received.ms - sample->composition_age_ms };
 }
 
+/* Once, by the offset of the session that brought it: the next one may have another. */
+static struct wall corrected(struct wall wall, int64_t offset_ms)
+{
+	int64_t ms;
+	return wall.ms == 0 || __builtin_add_overflow(wall.ms, offset_ms, &ms) ? (struct wall){ 0 }
+									       : (struct wall){ ms };
+}
+
 static void latest_set(struct fleet_latest *latest, const struct wire_sample *sample, struct wall received)
 {
 	*latest = (struct fleet_latest){
 		.received = received,
-		.wall = sample->head.wall,
 		.interval_ms = sample->interval_ms,
 		.urgent = sample->urgent,
 		.pid = sample->pid,
@@ -84,6 +91,7 @@ void fleet_sample(struct fleet *fleet, int64_t agent, const struct wire_sample *
 	if (other && !sample->has_composition)
 		composition_clear(&pod->composition);
 	latest_set(&pod->latest, sample, received);
+	pod->latest.wall = corrected(sample->head.wall, pod->offset_ms);
 	if (sample->has_composition)
 		composition_set(&pod->composition, sample, received);
 	if (sample->pid > 0 && sample->access > pod->best_access)

@@ -53,7 +53,7 @@ struct fleet_findings {
 
 /* The latest sample, without its composition. */
 struct fleet_latest {
-	struct wall received, wall; /* 0: none yet */
+	struct wall received, wall; /* both by the collector's clock; 0: none yet */
 	uint32_t interval_ms;       /* 0: not known (read back from the store) */
 	bool urgent;
 	int pid; /* 0: there was none; -1: not known */

@@ -37,6 +37,7 @@ static void add_figures(struct fleet_sum *sum, const struct fleet_pod *pod)
 	    latest->limit.kind == LIMIT_SET ? qty_measured(latest->limit.bytes) : (struct qty){ 0 });
 	add(&sum->charge_bytes, &sum->charge_pods, latest->charge_bytes);
 	add(&sum->floor_bytes, &sum->floor_pods, latest->floor_bytes);
+	sum->freeboard_pods += latest->freeboard_bytes.known;
 	if (latest->freeboard_bytes.known &&
 	    (!sum->worst_freeboard_bytes.known || latest->freeboard_bytes.bytes < sum->worst_freeboard_bytes.bytes))
 		sum->worst_freeboard_bytes = latest->freeboard_bytes;

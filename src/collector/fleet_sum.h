@@ -12,9 +12,9 @@ struct fleet_sum {
 	uint64_t pods, connected;
 	unsigned roles; /* bit set of 1 << enum wire_role */
 	struct qty limit_bytes, charge_bytes, floor_bytes;
-	uint64_t limit_pods, charge_pods, floor_pods;
-	struct signed_qty worst_freeboard_bytes, worst_freeboard_bp; /* each the smallest of any pod */
-	const struct fleet_pod *worst_pod;                           /* of the smallest part of its limit */
+	uint64_t limit_pods, charge_pods, floor_pods, freeboard_pods; /* of which it is known */
+	struct signed_qty worst_freeboard_bytes, worst_freeboard_bp;  /* each the smallest of any pod */
+	const struct fleet_pod *worst_pod;                            /* of the smallest part of its limit */
 	enum severity worst;
 	uint64_t findings[SEVERITY_COUNT]; /* open ones, of pods that did not end on purpose */
 	struct wall last_postmortem;

@@ -213,6 +213,28 @@ static void put_pods(struct prom_out *out, const struct shown *shown, size_t n)
 	}
 }
 
+/* A sum over those pods that could read it is no sum over all: how many they are stands beside it. */
+static void put_read_pods(struct prom_out *out, const struct shown *shown, size_t n)
+{
+	prom_out_family(out, "bankfull_workload_pods_read", PROM_GAUGE,
+			"Connected pods whose figure is known: sums and the worst freeboard are of these.");
+	for (size_t i = 0; i < n; i++) {
+		const struct fleet_sum *sum = &shown[i].sum;
+		const struct {
+			const char *figure;
+			uint64_t pods;
+		} rows[] = { { "limit", sum->limit_pods },
+			     { "charge", sum->charge_pods },
+			     { "floor", sum->floor_pods },
+			     { "freeboard", sum->freeboard_pods } };
+		for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+			workload_labels(out, shown[i].workload);
+			prom_out_label(out, "figure", rows[k].figure);
+			prom_out_u64(out, rows[k].pods);
+		}
+	}
+}
+
 static void put_freeboard(struct prom_out *out, const struct shown *shown, size_t n)
 {
 	prom_out_family(out, "bankfull_workload_worst_freeboard_bytes", PROM_GAUGE,
@@ -262,6 +284,7 @@ static int put_workloads(struct prom_out *out, const struct fleet *fleet, const 
 		fleet_sum(workloads[i], &shown[n++].sum);
 	}
 	put_pods(out, shown, n);
+	put_read_pods(out, shown, n);
 	put_freeboard(out, shown, n);
 	put_workload_qty(out, shown, n, "bankfull_workload_limit_bytes", "Sum of the limits of connected pods.",
 			 offsetof(struct fleet_sum, limit_bytes));

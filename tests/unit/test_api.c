@@ -665,6 +665,7 @@ static void metrics(void **state)
 		"bankfull_collector_build_info{version=\"0.1.0-test\"} 1\n",
 		"process_start_time_seconds 1764489600.000\n",
 		"bankfull_workload_pods{cluster=\"prod\",namespace=\"team-0\",workload=\"job-0\",state=\"connected\"} 2\n",
+		"bankfull_workload_pods_read{cluster=\"prod\",namespace=\"team-0\",workload=\"job-0\",figure=\"floor\"} 2\n",
 		"bankfull_workload_limit_bytes{cluster=\"prod\",namespace=\"team-0\",workload=\"job-0\"} 8589934592\n",
 		"bankfull_workload_worst_freeboard_ratio{cluster=\"prod\",namespace=\"team-0\",workload=\"job-0\"} 0.2626\n",
 		"bankfull_workload_findings{cluster=\"prod\",namespace=\"team-0\",workload=\"job-0\",severity=\"critical\"} 1\n",

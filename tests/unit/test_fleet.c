@@ -62,6 +62,7 @@ static void a_life(void **state)
 
 	feed(fleet, 1, 1000);
 	fleetfill_sample(&sample, 1);
+	assert_int_equal(pod->latest.wall.ms, sample.head.wall.ms + 250);
 	assert_int_equal(pod->latest.received.ms, later(1000).ms);
 	assert_int_equal(pod->composition.taken.ms, later(1000 - 1500).ms);
 	assert_int_equal(pod->heard.ms, later(1000).ms);
@@ -271,6 +272,25 @@ static void heard_by_the_clock_of_now(void **state)
 	fleet_free(fleet);
 }
 
+/* A session with another offset says nothing of the sample that an earlier one brought. */
+static void a_time_is_corrected_once(void **state)
+{
+	(void)state;
+	struct fleet *fleet = fleet_of(1);
+	const struct fleet_pod *pod = fleet_find(fleet, 1);
+	struct wire_hello hello;
+	struct err err;
+	feed(fleet, 0, 1000);
+	int64_t taken = pod->latest.wall.ms;
+	fleet_disconnected(fleet, 1, false, later(2000));
+	fleetfill_hello(&hello, 0);
+	assert_int_equal(fleet_connected(fleet, 1, "uid-0", &hello, 3600000, later(3000), &err), 0);
+	assert_int_equal(pod->latest.wall.ms, taken);
+	feed(fleet, 0, 4000);
+	assert_int_equal(pod->latest.wall.ms, taken - 250 + 3600000);
+	fleet_free(fleet);
+}
+
 static void a_workload_is_its_pods(void **state)
 {
 	(void)state;
@@ -310,6 +330,7 @@ static void a_workload_is_its_pods(void **state)
 	assert_int_equal(sum.limit_bytes.bytes, (UINT64_C(40960) + 2 * 4096) * MIB);
 	assert_int_equal(sum.charge_pods, 2);
 	assert_int_equal(sum.floor_pods, 3);
+	assert_int_equal(sum.freeboard_pods, 3);
 	assert_int_equal(sum.worst_freeboard_bytes.bytes, INT64_C(1056) * MIB);
 	assert_int_equal(sum.worst_freeboard_bp.bytes, 10000 * 2000 / 40960);
 	assert_int_equal(sum.worst_pod->agent, 2);
@@ -427,6 +448,7 @@ int main(void)
 		cmocka_unit_test(findings_open_and_close),
 		cmocka_unit_test(who_is_silent_is_forgotten),
 		cmocka_unit_test(heard_by_the_clock_of_now),
+		cmocka_unit_test(a_time_is_corrected_once),
 		cmocka_unit_test(a_workload_is_its_pods),
 		cmocka_unit_test(any_order),
 		cmocka_unit_test(names_are_shared),
