@@ -10,6 +10,7 @@
 #include "base/esc.h"
 #include "base/limits.h"
 #include "jvm/attach.h"
+#include "jvm/hsperffile.h"
 #include "kernel/cgfile.h"
 #include "sys/clock.h"
 #include "sys/file.h"
@@ -198,6 +199,9 @@ static void gather(const struct agent *a, struct mono now, struct death_evidence
 					.host_available_bytes = s->host_available_bytes,
 					.host_memory_bytes = s->host_memory_bytes,
 					.node_psi_full_avg10_bp = node_pressure(),
+					.perf_left = hsperffile_left(a->watch.perf_fd, &a->watch.target.status),
+					.exits_on_oom = str_has(evidence_text(&a->watch.evidence, "proc/cmdline"),
+								STR("-XX:+ExitOnOutOfMemoryError")),
 					.last_seen_ms = (uint32_t)agent_ms_since(a->life.seen, now) };
 	read_events(a, ret);
 }

@@ -8,6 +8,7 @@
 
 #include "agent/build.h"
 #include "base/limits.h"
+#include "jvm/hsperffile.h"
 #include "sys/clock.h"
 
 enum { CHUNK = 64 * 1024, TRIES = 2 };
@@ -67,11 +68,15 @@ uint64_t scan_largest(const struct snapshot *snapshot)
 }
 
 /* hsperfdata counts only if its inode is mapped now: smaps says so as maps does. */
-static void read_perf(struct collecting *target, const struct buf *smaps)
+static void read_perf(struct watch *watch, const struct buf *smaps)
 {
+	struct collecting *target = &watch->target;
 	buf_done(&target->maps);
 	target->maps = *smaps;
 	collect_perf(target);
+	const struct evidence_item *perf = evidence_find(&watch->evidence, "jvm/hsperf");
+	if (watch->perf_fd < 0 && perf && perf->err.kind == ERR_NONE)
+		watch->perf_fd = hsperffile_keep(target->root_fd, &target->status, buf_str(smaps));
 	target->maps = (struct buf){ .cap = LIMIT_SMAPS };
 }
 
@@ -87,7 +92,7 @@ static int scan_once(struct watch *watch, struct snapshot **ret_snapshot, struct
 		collect_say_denied(&watch->target, err);
 		return rc;
 	}
-	read_perf(&watch->target, text);
+	read_perf(watch, text);
 	struct snapshot *snapshot = NULL;
 	rc = build_run(&watch->evidence, &snapshot, err);
 	if (rc < 0)

@@ -20,7 +20,7 @@ void watch_init(struct watch *watch)
 {
 	memset(watch, 0, sizeof *watch);
 	evidence_init(&watch->evidence);
-	watch->exit_fd = watch->cgroup_fd = watch->events_fd = watch->stat.fd = -1;
+	watch->exit_fd = watch->cgroup_fd = watch->perf_fd = watch->events_fd = watch->stat.fd = -1;
 	watch->target.pid_fd = watch->target.root_fd = -1;
 }
 
@@ -47,6 +47,7 @@ static void close_cgroup(struct watch *watch)
 
 void watch_close(struct watch *watch)
 {
+	auto_closep(&watch->perf_fd);
 	close_files(watch);
 	close_file(&watch->stat);
 	close_cgroup(watch);

@@ -26,6 +26,7 @@ struct watch {
 	struct collecting target;
 	int exit_fd;   /* pidfd: readable when the target has ended; -1: this kernel has none, ticks notice it */
 	int cgroup_fd; /* -1: not found; the evidence "cgroup" says why */
+	int perf_fd;   /* the directory of its hsperfdata file, from the first scan on: jvm/hsperffile.h; -1: none */
 	int events_fd; /* inotify on memory.events: readable when the kernel counted something; -1: none */
 	struct watch_file stat; /* who it is, by its number, start and program */
 	struct watch_file files[WATCH_FILES_MAX];

@@ -49,6 +49,7 @@ struct search {
 	const struct process_status *status;
 	struct str maps;
 	struct buf *bytes;
+	int dir_fd; /* of the one that was found */
 	bool found;
 	bool failed;    /* `err` says why the file that is the target's cannot be read */
 	struct err err; /* of the last file that was refused */
@@ -105,6 +106,7 @@ static bool try_name(void *context, const char *name)
 	auto_close int dir_fd = open_user_dir(search, name, &err);
 	if (dir_fd >= 0 && read_file(search, dir_fd, &err) == 0) {
 		search->found = true;
+		search->dir_fd = TAKE_FD(dir_fd);
 		return false;
 	}
 	/* Of other users' directories nobody wants to hear once a better reason is known. */
@@ -113,20 +115,47 @@ static bool try_name(void *context, const char *name)
 	return !search->failed;
 }
 
+/* Closed by the caller: tmp_fd, and dir_fd where one was found. */
+static int look(int root_fd, struct search *search, struct err *err)
+{
+	if (!search->status->ns_pid.known || !search->status->uid_effective.known)
+		return err_set(err, ERR_UNSUPPORTED, "status tells neither NSpid nor Uid");
+	int rc = dir_open_under(root_fd, "tmp", &search->tmp_fd, err);
+	return rc < 0 ? rc : dir_list(search->tmp_fd, NAMES_MAX, try_name, search, err);
+}
+
+int hsperffile_keep(int root_fd, const struct process_status *status, struct str maps)
+{
+	struct err ignored = { 0 };
+	auto_buf struct buf bytes = { .cap = LIMIT_HSPERF };
+	struct search search = { .tmp_fd = -1, .dir_fd = -1, .status = status, .maps = maps, .bytes = &bytes };
+	(void)look(root_fd, &search, &ignored);
+	if (search.tmp_fd >= 0)
+		(void)close(search.tmp_fd);
+	return search.dir_fd;
+}
+
+enum tristate hsperffile_left(int dir_fd, const struct process_status *status)
+{
+	char name[24];
+	struct stat st;
+	if (dir_fd < 0)
+		return TRISTATE_UNREAD;
+	(void)snprintf(name, sizeof name, "%" PRIu64, status->ns_pid.n);
+	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return TRISTATE_TRUE;
+	return errno == ENOENT ? TRISTATE_FALSE : TRISTATE_UNREAD;
+}
+
 int hsperffile_read(int root_fd, const struct process_status *status, struct str maps, struct buf *out, struct err *err)
 {
 	auto_buf struct buf bytes = { .cap = LIMIT_HSPERF };
-	auto_close int tmp_fd = -1;
-
-	if (!status->ns_pid.known || !status->uid_effective.known)
-		return err_set(err, ERR_UNSUPPORTED, "hsperfdata: status tells neither NSpid nor Uid");
-	int rc = dir_open_under(root_fd, "tmp", &tmp_fd, err);
-	if (rc < 0) {
-		err_wrap(err, "hsperfdata");
-		return rc;
-	}
-	struct search search = { .tmp_fd = tmp_fd, .status = status, .maps = maps, .bytes = &bytes };
-	rc = dir_list(tmp_fd, NAMES_MAX, try_name, &search, err);
+	struct search search = { .tmp_fd = -1, .dir_fd = -1, .status = status, .maps = maps, .bytes = &bytes };
+	int rc = look(root_fd, &search, err);
+	if (search.tmp_fd >= 0)
+		(void)close(search.tmp_fd);
+	if (search.dir_fd >= 0)
+		(void)close(search.dir_fd);
 	if (search.found)
 		return hsperf_decode(buf_str(&bytes), out, err);
 	if (rc < 0) {

@@ -23,6 +23,19 @@
 int hsperffile_read(int root_fd, const struct process_status *status, struct str maps, struct buf *out, struct err *err)
 	__attribute__((warn_unused_result));
 
+/*
+ * The directory the file of this process stands in, open, or -1: whoever wants to know afterwards how the JVM ended keeps
+ * it, for /tmp may be a mount that goes with the container.
+ */
+int hsperffile_keep(int root_fd, const struct process_status *status, struct str maps);
+
+/*
+ * Whether the JVM left its file behind when it ended (tried on OpenJDK 17 and 25): it is gone after an exit, halt(), SIGTERM
+ * or a crash, and stays after SIGKILL and after os::_exit(3) of -XX:+ExitOnOutOfMemoryError. `dir_fd` -1: unread. Look soon: the
+ * next JVM with this /tmp clears away what the dead left.
+ */
+enum tristate hsperffile_left(int dir_fd, const struct process_status *status);
+
 /* The mapping of inode `inode` at a path that ends in "/hsperfdata_<any>/<pid>" is in `maps`. Pure. */
 bool hsperffile_is_mapped(struct str maps, uint64_t pid, uint64_t inode);
 

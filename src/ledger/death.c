@@ -84,10 +84,15 @@ static void own_limit(const struct death_evidence *e, struct count oom, struct c
 	if (e->limit.kind == LIMIT_SET)
 		(void)units_format(limit, e->limit.bytes);
 	bool group = rose(rise(e->before.oom_group_kill, e->after.oom_group_kill));
-	say(v, DEATH_CONTAINER_LIMIT, group ? 99 : 95,
-	    "memory.events of the container: oom rose by %llu and oom_kill by %llu%s: the kernel killed at this container's own limit%s%s",
+	bool by_itself = !group && e->perf_left == TRISTATE_FALSE;
+	say(v, DEATH_CONTAINER_LIMIT,
+	    group       ? 99
+	    : by_itself ? 50
+			: 95,
+	    "memory.events of the container: oom rose by %llu and oom_kill by %llu%s: the kernel killed at this container's own limit%s%s%s",
 	    (unsigned long long)oom.n, (unsigned long long)kills.n,
-	    group ? " (under memory.oom.group one victim counts 2)" : "", limit[0] ? " of " : "", limit);
+	    group ? " (under memory.oom.group one victim counts 2)" : "", limit[0] ? " of " : "", limit,
+	    by_itself ? "; but the JVM took its hsperfdata file away, so it ended by itself" : "");
 	if (!group)
 		miss(v, "without memory.oom.group the victim may have been another process of the container");
 }
@@ -167,6 +172,32 @@ static bool by_status(const struct death_evidence *e, struct death_verdict *v)
 	}
 }
 
+/*
+ * One does not see the exit status of somebody else's child, but a JVM that ends by itself takes its hsperfdata file away, and
+ * one that is killed cannot: jvm/hsperffile.h has what was tried. False: it is not known.
+ */
+static bool by_what_it_left(const struct death_evidence *e, struct death_verdict *v)
+{
+	if (e->perf_left == TRISTATE_FALSE) {
+		say(v, DEATH_EXIT, e->after_read ? 85 : 75,
+		    "the JVM took its hsperfdata file away, as it does when it exits, is asked to stop (SIGTERM) or crashes, and cannot when it is killed%s",
+		    e->after_read ? "; memory.events of the container shows no oom_kill" : "");
+		miss(v,
+		     "its exit status: 143 is a stop, 134 a crash, 1 often an uncaught error; the last lines of its log");
+	} else if (e->perf_left == TRISTATE_TRUE) {
+		say(v, DEATH_SIGKILL, e->exits_on_oom || !e->after_read ? 60 : 80,
+		    "%sthe JVM left its hsperfdata file behind: SIGKILL (eviction, a failed probe, a person)%s",
+		    e->after_read ? "memory.events of the container did not rise, and " : "",
+		    e->exits_on_oom ? ", or -XX:+ExitOnOutOfMemoryError, which it runs with and which leaves it too"
+				    : "");
+		if (e->exits_on_oom)
+			miss(v, "its exit status: 137 is SIGKILL, 3 is ExitOnOutOfMemoryError");
+		else if (e->after_read)
+			miss(v, "who sent it: events of the pod (eviction, failed liveness probe, grace period over)");
+	}
+	return e->perf_left != TRISTATE_UNREAD;
+}
+
 /* The kernel's events say that it was no OOM kill. */
 static void not_killed_by_kernel(const struct death_evidence *e, struct death_verdict *v)
 {
@@ -176,6 +207,8 @@ static void not_killed_by_kernel(const struct death_evidence *e, struct death_ve
 		return;
 	}
 	if (by_status(e, v))
+		return;
+	if (by_what_it_left(e, v))
 		return;
 	/* One does not see the exit status of somebody else's child. */
 	say(v, DEATH_SIGKILL, 55,
@@ -195,6 +228,8 @@ static void by_last_sight(const struct death_evidence *e, struct death_verdict *
 		say(v, DEATH_JAVA_OOM, 85, "an OutOfMemoryError of Java ended it, by what the JVM left");
 	} else if (e->exit_status.known && e->exit_status.n != STATUS_KILL) {
 		(void)by_status(e, v);
+	} else if (e->perf_left == TRISTATE_FALSE) {
+		(void)by_what_it_left(e, v);
 	} else if (near(e->floor_bytes, e->limit)) {
 		say(v, DEATH_CONTAINER_LIMIT, fresh ? 75 : 50,
 		    "what the kernel cannot reclaim was over %d %% of the container's limit when last seen%s",
@@ -212,6 +247,8 @@ static void by_last_sight(const struct death_evidence *e, struct death_verdict *
 	} else if (by_status(e, v)) {
 		/* 137, far from every limit that is known. */
 		v->confidence_pct = 60;
+	} else if (by_what_it_left(e, v)) {
+		/* Killed, far from every limit that is known. */
 	} else {
 		say(v, DEATH_UNKNOWN, 0,
 		    never ? "nothing was near its limit when last seen, and no cgroup of the container was in sight, before its death or after"

@@ -19,6 +19,8 @@ struct death_evidence {
 	struct qty host_available_bytes, host_memory_bytes; /* last seen */
 	struct count node_psi_full_avg10_bp;
 	struct count exit_status; /* where it can be known, as Kubernetes writes it: 137 is SIGKILL */
+	enum tristate perf_left;  /* the JVM's hsperfdata file was still there after it: it did not end by itself */
+	bool exits_on_oom;        /* -XX:+ExitOnOutOfMemoryError, whose exit leaves that file too */
 	bool java_oom_seen;       /* ExitOnOutOfMemoryError or such, by what the JVM left */
 	uint32_t last_seen_ms;    /* before the death */
 };

@@ -23,7 +23,8 @@ struct row {
 	bool gone;                                                            /* the cgroup went too */
 	unsigned floor_pct, peak_pct, own_of_pod_pct, pod_pct, node_free_pct; /* 0: not known */
 	int psi_bp, status;
-	bool java_oom;
+	bool java_oom, exits_on_oom;
+	enum tristate perf_left;
 	uint32_t last_seen_ms;
 	enum death_cause cause;
 	unsigned least_pct, most_pct;
@@ -68,6 +69,25 @@ static const struct row rows[] = {
 	  .least_pct = 50, .most_pct = 60, .why = "no OOM kill", .missing = "exit status" },
 	{ "SIGKILL, status", 0, 0, 0, 0, .psi_bp = UNREAD, .status = 137, .cause = DEATH_SIGKILL, .least_pct = 85,
 	  .most_pct = 95, .why = "137", .missing = "who sent it" },
+	/* What the JVM left of its own, where no status is known. */
+	{ "hsperfdata gone", 0, 0, 0, 0, NONE, .perf_left = TRISTATE_FALSE, .cause = DEATH_EXIT, .least_pct = 80,
+	  .most_pct = 90, .why = "took its hsperfdata file away", .missing = "exit status" },
+	{ "hsperfdata left", 0, 0, 0, 0, NONE, .perf_left = TRISTATE_TRUE, .cause = DEATH_SIGKILL, .least_pct = 75,
+	  .most_pct = 85, .why = "left its hsperfdata file", .missing = "who sent it" },
+	{ "hsperfdata left, may be ExitOnOutOfMemoryError", 0, 0, 0, 0, NONE, .perf_left = TRISTATE_TRUE,
+	  .exits_on_oom = true, .cause = DEATH_SIGKILL, .least_pct = 55, .most_pct = 65, .why = "which it runs with",
+	  .missing = "3 is ExitOnOutOfMemoryError" },
+	{ "hsperfdata gone, and an OOM kill of another process", 9, 1, 1, 0, NONE, .perf_left = TRISTATE_FALSE,
+	  .cause = DEATH_CONTAINER_LIMIT, .least_pct = 40, .most_pct = 60, .why = "ended by itself",
+	  .missing = "another process" },
+	{ "gone at its limit, hsperfdata gone", .gone = true, .floor_pct = 99, NONE, .perf_left = TRISTATE_FALSE,
+	  .cause = DEATH_EXIT, .least_pct = 70, .most_pct = 80, .why = "took its hsperfdata file away",
+	  .missing = "exit status" },
+	{ "gone at its limit, hsperfdata left", .gone = true, .floor_pct = 99, NONE, .perf_left = TRISTATE_TRUE,
+	  .cause = DEATH_CONTAINER_LIMIT, .least_pct = 70, .most_pct = 80, .why = "over 95 %",
+	  .missing = "memory.events" },
+	{ "gone, hsperfdata left", .gone = true, .floor_pct = 50, NONE, .perf_left = TRISTATE_TRUE,
+	  .cause = DEATH_SIGKILL, .least_pct = 55, .most_pct = 65, .why = "the JVM left", .missing = "memory.events" },
 	/* Exits of a JVM. */
 	{ "OutOfMemoryError seen", 0, 0, 0, 0, NONE, .java_oom = true, .cause = DEATH_JAVA_OOM, .least_pct = 90,
 	  .most_pct = 99, .why = "OutOfMemoryError" },
@@ -157,6 +177,8 @@ static struct death_evidence evidence_of(const struct row *row)
 	e.node_psi_full_avg10_bp = counted(row->psi_bp);
 	e.exit_status = counted(row->status);
 	e.java_oom_seen = row->java_oom;
+	e.perf_left = row->perf_left;
+	e.exits_on_oom = row->exits_on_oom;
 	e.last_seen_ms = row->last_seen_ms;
 	return e;
 }

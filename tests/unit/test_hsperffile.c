@@ -167,6 +167,22 @@ static void no_tmp(void **state)
 	refused(tree, ERR_GONE);
 }
 
+static void what_a_jvm_leaves(void **state)
+{
+	struct tree *tree = *state;
+	assert_int_equal(hsperffile_left(-1, &tree->status), TRISTATE_UNREAD);
+	int fd = hsperffile_keep(tree->root_fd, &tree->status, str_of(tree->maps));
+	assert_true(fd >= 0);
+	assert_int_equal(hsperffile_left(fd, &tree->status), TRISTATE_TRUE);
+	/* Where /tmp went somewhere else meanwhile, the directory is what it was. */
+	run(tree, "mv hsperfdata_app elsewhere");
+	assert_int_equal(hsperffile_left(fd, &tree->status), TRISTATE_TRUE);
+	run(tree, "rm elsewhere/42");
+	assert_int_equal(hsperffile_left(fd, &tree->status), TRISTATE_FALSE);
+	close(fd);
+	assert_int_equal(hsperffile_keep(tree->root_fd, &tree->status, str_of(tree->maps)), -1);
+}
+
 static void mapped_lines(void **state)
 {
 	(void)state;
@@ -193,6 +209,7 @@ int main(void)
 		TREE(no_regular_file),
 		TREE(too_large),
 		TREE(no_tmp),
+		TREE(what_a_jvm_leaves),
 		cmocka_unit_test(mapped_lines),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
