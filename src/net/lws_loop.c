@@ -4,6 +4,7 @@
 
 #include "base/auto.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -158,11 +159,19 @@ static void nothing(void *context)
 
 /*
  * libuv makes its threads at the first work, and aborts where it may have none (init_threads() in src/threadpool.c): if
- * that must happen, then at the start and not months later, at a moment without memory.
+ * that must happen, then at the start and not months later, at a moment without memory. They inherit the mask of signals:
+ * one that loop_signals() blocks later must not end the program by way of a thread that does not.
  */
 static int start_threads(struct loop *loop, struct err *err)
 {
-	return loop_work(loop, nothing, nothing, NULL, err);
+	sigset_t all, before;
+	sigfillset(&all);
+	int code = pthread_sigmask(SIG_BLOCK, &all, &before);
+	if (code != 0)
+		return err_sys(err, code, "block signals");
+	int r = loop_work(loop, nothing, nothing, NULL, err);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return r;
 }
 
 int loop_new(enum loop_kind kind, loop_log_fn *log, void *context, struct loop **ret_loop, struct err *err)
