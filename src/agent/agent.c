@@ -161,6 +161,7 @@ int agent_run(const struct agentconf *conf, struct logger *log, const char *vers
 	a->subject = conf->subject;
 	a->rules = conf->rules;
 	a->began = clock_mono();
+	a->started = clock_wall();
 	int rc = make_state(a, err);
 	if (rc == 0)
 		rc = make_loop(a, err);

@@ -21,7 +21,6 @@ static void reply_metrics(const struct agent *a, struct server_reply *reply)
 	struct usage usage;
 	outbox_count(a->outbox, &counts);
 	usage_read(&usage);
-	struct mono now = clock_mono();
 	struct expose_input in = { .version = a->version,
 				   .snapshot = a->life.on ? a->snapshot : NULL,
 				   .ledger = a->ledger,
@@ -33,7 +32,7 @@ static void reply_metrics(const struct agent *a, struct server_reply *reply)
 				   .slow = slow_count(a->slow),
 				   .outbox = &counts,
 				   .usage = &usage,
-				   .start_ms = (uint64_t)clock_wall().ms - agent_ms_since(a->began, now),
+				   .start_ms = (uint64_t)a->started.ms,
 				   .ticks_total = a->ticks_total,
 				   .tick_ns_total = a->tick_ns_total,
 				   .longest_tick_ns = a->longest_tick_ns,

@@ -52,6 +52,7 @@ struct agent {
 	struct wire_subject subject;
 	char jdk[64], engine[32]; /* of hello */
 	struct mono began;        /* the epoch */
+	struct wall started;      /* the same, as the clock was then */
 	struct ruleconf rules;    /* in force: our own, or under a policy */
 	uint32_t policy_interval_ms;
 	uint64_t policy_version, policies_refused_total;

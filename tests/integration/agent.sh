@@ -97,6 +97,8 @@ if command -v promtool >/dev/null; then
 else
 	echo 'ok - promtool finds nothing # SKIP promtool is not installed'
 fi
+started=$(for _ in {1..10}; do series process_start_time_seconds; done | sort -u | wc -l)
+check 'it started at one time' test "$started" = 1
 check 'unknown paths are 404' test "$(curl -s -m 5 -o /dev/null -w '%{http_code}' "http://127.0.0.1:$port/nothing")" = 404
 check 'only reading is allowed' test "$(curl -s -m 5 -o /dev/null -w '%{http_code}' -X POST -d x "http://127.0.0.1:$port/metrics")" = 405
 
