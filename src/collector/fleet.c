@@ -248,6 +248,11 @@ int fleet_connected(struct fleet *fleet, int64_t agent, const char *agent_id, co
 	pod->sessions++;
 	pod->said_bye = pod->restored = false;
 	pod->since = pod->heard = now;
+	if (hello->n_epochs)
+		pod->epoch = hello->epochs[hello->n_epochs - 1].epoch;
+	uint64_t age_ms = hello->mono_ms < (uint64_t)now.ms ? hello->mono_ms : (uint64_t)now.ms;
+	pod->epoch_began.ms = now.ms - (int64_t)age_ms;
+	pod->alive_since.ms = 0;
 	pod->offset_ms = offset_ms;
 	return 0;
 }
@@ -272,7 +277,10 @@ void fleet_disconnected(struct fleet *fleet, int64_t agent, bool said_bye, struc
 	if (!pod || pod->sessions == 0 || --pod->sessions > 0)
 		return;
 	pod->said_bye = said_bye;
-	pod->since = pod->heard = now;
+	pod->since = now;
+	/* A line that was given up says nothing; the last word before it does. */
+	if (said_bye)
+		pod->heard = now;
 }
 
 void fleet_expire(struct fleet *fleet, struct wall now, uint64_t after_ms)

@@ -167,10 +167,12 @@ static void silent_agents(void **state)
 	step(w, 0);
 	minutes(w, 3, (int64_t[]){ speaks, silent, bye, lost }, 4); /* an interval of 10 s, they say */
 	say(w, silent);
+	say(w, lost);
 	fleet_disconnected(w->fleet, bye, true, wall_of(w));
-	fleet_disconnected(w->fleet, lost, false, wall_of(w));
 	step(w, 30);
 	say(w, speaks);
+	/* Its line is given up later than its last word came. */
+	fleet_disconnected(w->fleet, lost, false, wall_of(w));
 	step(w, 30);
 	assert_int_equal(n_open(w, silent, "agent-silent", NULL), 0);
 	assert_int_equal(n_open(w, lost, "agent-silent", NULL), 0);
@@ -358,6 +360,39 @@ static void findings_without_a_master(void **state)
 	assert_int_equal(n_open(w, speaks, "freeboard-low", NULL), 1);
 }
 
+/* A start of an agent does not know what the one before it had opened, and will never clear it. */
+static void what_a_restarted_agent_does_not_find_again(void **state)
+{
+	struct world *w = *state;
+	int64_t restarted = connect_agent(w, 0), goes_on = connect_agent(w, 1), waits = connect_agent(w, 2);
+	int64_t all[] = { restarted, goes_on };
+	step(w, 0);
+	minutes(w, 4, all, 2);
+	put_finding(w, restarted, "of-before", 0);
+	put_finding(w, goes_on, "of-now", 0);
+	put_finding(w, waits, "of-before", 0);
+	minutes(w, 1, all, 2);
+	(void)connect_agent(w, 0); /* it begins now */
+	(void)connect_agent(w, 2); /* so does this one, and sees no JVM yet */
+	minutes(w, 6, all, 2);
+	assert_int_equal(n_open(w, restarted, "freeboard-low", NULL), 1);
+	minutes(w, 2, all, 2);
+	assert_int_equal(n_open(w, restarted, "freeboard-low", NULL), 0);
+	assert_int_equal(n_open(w, goes_on, "freeboard-low", NULL), 1);
+	assert_int_equal(n_open(w, waits, "freeboard-low", NULL), 1);
+	/* Another collector reads it all back, and judges alike. */
+	put_finding(w, restarted, "again", 0);
+	minutes(w, 1, all, 2);
+	close_all(w);
+	open_all(w);
+	struct err err;
+	must(fleet_load(w->fleet, w->store, wall_of(w), &err), &err);
+	(void)connect_agent(w, 0);
+	(void)connect_agent(w, 1);
+	minutes(w, 11, all, 2);
+	assert_int_equal(n_open(w, restarted, "freeboard-low", NULL), 0);
+}
+
 /* Open in the store, of an agent that this collector has never heard of. */
 static void the_store_is_swept(void **state)
 {
@@ -479,6 +514,7 @@ int main(void)
 		TEST(many_at_once),
 		TEST(lost_access),
 		TEST(findings_without_a_master),
+		TEST(what_a_restarted_agent_does_not_find_again),
 		TEST(the_store_is_swept),
 		cmocka_unit_test(the_disk_fills),
 		cmocka_unit_test(the_pace),
