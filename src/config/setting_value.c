@@ -17,7 +17,7 @@ static int in_range(const struct setting_info *info, uint64_t value, const char 
 {
 	if ((info->least == 0 && info->most == 0) || (value >= info->least && value <= info->most))
 		return 0;
-	return err_set(err, ERR_USAGE, "'%.40s' is out of range: %s", said, info->argument);
+	return err_set(err, ERR_USAGE, "'%.40s' is out of range: %s", said, info->help);
 }
 
 int setting_listen(const char *text, char ret_address[LISTEN_ADDRESS_CAP], uint16_t *ret_port, struct err *err)

@@ -58,13 +58,14 @@ static int take(struct reading *r, const struct setting_info *info, const char *
 
 static int no_flag(const struct settings_source *source, struct str name, struct err *err)
 {
-	char shown[48], hint[TYPO_HINT_CAP];
+	char shown[48];
 	struct typo typo = { .said = name };
 	for (size_t i = 0; i < source->n; i++)
 		if ((source->table[i].by & SETTING_BY_FLAG) && source->table[i].kind != SETTING_REFUSED)
 			typo_offer(&typo, source->table[i].name);
 	str_copy(shown, sizeof shown, name);
-	return err_set(err, ERR_USAGE, "no option --%s%s: see --help", shown, typo_hint(&typo, hint));
+	return err_set(err, ERR_USAGE, "no option --%s%s%s: see --help", shown, typo.meant ? ": did you mean --" : "",
+		       typo.meant ? typo.meant : "");
 }
 
 static int read_flags(struct reading *r, int argc, char **argv, bool *ret_help, struct err *err)

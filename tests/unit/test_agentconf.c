@@ -153,14 +153,14 @@ static void what_is_refused(void **state)
 		struct given given;
 		const char *says;
 	} table[] = {
-		{ { "--intervall 5s", NULL, NULL }, "no option --intervall: did you mean 'interval'?" },
+		{ { "--intervall 5s", NULL, NULL }, "no option --intervall: did you mean --interval: see --help" },
 		{ { "interval", NULL, NULL }, "'interval' is no option" },
 		{ { "--interval", NULL, NULL }, "--interval needs TIME" },
 		{ { "--interval 5", NULL, NULL }, "--interval: '5' is no time: write digits and a unit" },
 		{ { "--interval 0s", NULL, NULL }, "--interval: '0s' is out of range" },
 		{ { "--interval 999999999999999999999s", NULL, NULL }, "is no time" },
 		{ { "--interval 99999999999999999h", NULL, NULL }, "is no time" },
-		{ { "--interval 6m", NULL, NULL }, "is out of range: TIME" },
+		{ { "--interval 6m", NULL, NULL }, "is out of range: from one sample to the next, 1s to 5m" },
 		{ { "--no-attach=true", NULL, NULL }, "--no-attach takes no value" },
 		{ { "--pid 0", NULL, NULL }, "--pid: '0' is no process id" },
 		{ { "--pid -1", NULL, NULL }, "--pid: '-1' is no process id" },
