@@ -50,10 +50,12 @@ static int check(char **argv, struct err *err)
 }
 
 static const struct {
-	const char *name;
+	const char *name, *arguments;
 	int n_arguments;
 	int (*run)(char **argv, struct err *err);
-} commands[] = { { "backup", 2, backup }, { "restore", 2, restore }, { "check", 1, check } };
+} commands[] = { { "backup", "DIR FILE", 2, backup },
+		 { "restore", "FILE DIR", 2, restore },
+		 { "check", "DIR", 1, check } };
 
 /* -1: it is none of them. */
 static int run_command(int argc, char **argv)
@@ -63,8 +65,8 @@ static int run_command(int argc, char **argv)
 		if (strcmp(argv[1], commands[i].name) != 0)
 			continue;
 		if (argc != 2 + commands[i].n_arguments) {
-			(void)fputs(usage, stderr);
-			return EXIT_USAGE;
+			(void)err_set(&err, ERR_USAGE, "wants %s: see --help", commands[i].arguments);
+			return complain(commands[i].name, &err);
 		}
 		int rc = commands[i].run(argv + 2, &err);
 		int status = rc < 0 ? complain(commands[i].name, &err) : EXIT_OK;
@@ -80,6 +82,11 @@ static int print_help(void)
 	struct err err;
 	(void)buf_puts(&text, usage);
 	collectorconf_help(&text);
+	(void)buf_puts(
+		&text,
+		"\nEach option is also a variable: --agent-tokens is BANKFULL_AGENT_TOKENS. It ends by SIGTERM.\n"
+		"exit status: 0 asked to end, or done, 1 check found something, 2 usage or configuration,\n"
+		"             3 could not run\n");
 	return command_print(&text, "the help", &err) < 0 ? complain("", &err) : EXIT_OK;
 }
 

@@ -208,7 +208,7 @@ bool auth_agent(struct auth *auth, const struct server_request *request, struct 
 {
 	struct auth_agent agent = { 0 };
 	uint8_t digest[HASH_SHA256_LEN];
-	struct str token;
+	struct str token = { 0 };
 	struct err err;
 	look_at_files(auth);
 	bool known = by_certificate(auth, request, &agent);
@@ -230,8 +230,9 @@ bool auth_agent(struct auth *auth, const struct server_request *request, struct 
 	}
 	if (!known) {
 		auth->counts.refused_total++;
-		logger_say(auth->options.log, SAY_WARNING, "agent-refused",
-			   "an agent at %s has no certificate or token that is known here", request->peer);
+		logger_say(auth->options.log, SAY_WARNING, "agent-refused", "an agent at %s %s", request->peer,
+			   token.len ? "showed a token that is not known here"
+				     : "showed neither a token nor a certificate that is known here");
 		refuse(reply, 401, 0, "an agent needs a client certificate or a token that is known here");
 		return false;
 	}

@@ -333,7 +333,7 @@ def starts_that_fail():
         ("a line of tokens that is none", 2, ["line 2", "AGENT-ID TOKEN"],
          [*listen, "--agent-tokens", write("lines", "a 0123456789abcdef\n0123456789abcdef-secret\n"), "--data", other]),
         ("an option that is none", 2, ["--lisen"], ["--lisen", "127.0.0.1:1", "--data", other]),
-        ("a command without its arguments", 2, ["usage"], ["backup", other]),
+        ("a command without its arguments", 2, ["wants DIR FILE"], ["backup", other]),
     ]
     for name, status, words, arguments in cases:
         rc, err = refusal(*arguments)
