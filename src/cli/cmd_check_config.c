@@ -46,10 +46,10 @@ static void show(const struct agentconf *conf, struct wall now, struct buf *out)
 		n_levels += conf->rules.said.raise[i] || conf->rules.said.clear[i];
 	agentconf_show(conf, out);
 	if (conf->config)
-		(void)buf_printf(out, "  %zu levels of rules and %zu silences (bankfull rules --config shows them)\n",
+		(void)buf_printf(out, "  levels of rules: %zu, silences: %zu (bankfull rules --config shows them)\n",
 				 n_levels, conf->rules.silences.n);
 	notes(conf, now, out);
-	(void)buf_printf(out, "well\n");
+	(void)buf_printf(out, "bankfull agent would start%s\n", out->len ? "" : ", all by default");
 }
 
 static void help(struct buf *out)

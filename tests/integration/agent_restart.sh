@@ -57,7 +57,7 @@ engine=$work/kafka-streams-4.0.0.jar:$work
 log=$work/log
 watches() { grep -q "watching process $1[;\"]" "$log"; }
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-nobody() { tail -n 1 "$log" | grep -q 'do something else'; }
+nobody() { tail -n 1 "$log" | grep -qE 'do(es)? something else'; }
 ready() { curl -s -m 5 "http://127.0.0.1:$port/readyz" | grep -q '"ready":true'; }
 series() { curl -s -m 5 "http://127.0.0.1:$port/metrics" | awk -v name="$1" '$1 == name { print $2 }'; }
 
