@@ -362,10 +362,17 @@ static void on_slow_timer(void *context)
 
 struct session *ingest_open(struct ingest *ingest, const struct auth_agent *agent, const char *peer)
 {
+	bool names = agent->pod[0] || agent->namespace_[0] || agent->node[0];
 	struct session *session = ingest->stopping ? NULL : calloc(1, sizeof *session);
-	if (!session)
+	struct auth_agent *vouched = session && names ? malloc(sizeof *vouched) : NULL;
+	if (!session || (names && !vouched)) {
+		free(session);
 		return NULL;
+	}
+	if (vouched)
+		*vouched = *agent;
 	look_at_clock(ingest);
+	session->vouched = vouched;
 	session->ingest = ingest;
 	str_copy(session->id, sizeof session->id, str_of(agent->id));
 	str_copy(session->peer, sizeof session->peer, str_of(peer));
@@ -413,5 +420,6 @@ void session_closed(struct session *session, unsigned close_code)
 	ingest->counts.clock_offset_sessions -= session->clock_is_off;
 	ingest->n_paused -= session->paused;
 	free(session->hello);
+	free(session->vouched);
 	free(session);
 }

@@ -41,7 +41,8 @@ struct session {
 	bool in_batch, listed;
 	struct server_ws *ws; /* NULL until it is open, and in tests without sockets */
 	char id[WIRE_NAME_CAP], peer[64], method[16];
-	struct wall expires; /* of its credentials; ms 0: never */
+	struct wall expires;        /* of its credentials; ms 0: never */
+	struct auth_agent *vouched; /* until hello: the pod that its credentials name, where they name one */
 	struct mono opened;
 	enum session_state state;
 	int64_t agent; /* 0 before hello */

@@ -20,6 +20,37 @@ static void settle_id(struct session *session, const struct wire_subject *subjec
 	(void)esc_copy(session->id, sizeof session->id, str_of(raw));
 }
 
+static bool vouch_one(char *dest, size_t cap, const char *vouched)
+{
+	if (!vouched[0] || strcmp(dest, vouched) == 0)
+		return false;
+	bool other = dest[0] != '\0';
+	str_copy(dest, cap, str_of(vouched));
+	return other;
+}
+
+/*
+ * The payload only decorates: pod, namespace and node are what the credentials say, for by them people are let see it,
+ * policies are chosen, and nobody speaks for a pod of another node.
+ */
+static void vouch(struct session *session, struct wire_subject *subject)
+{
+	const struct auth_agent *agent = session->vouched;
+	if (!agent)
+		return;
+	bool other = vouch_one(subject->namespace_, sizeof subject->namespace_, agent->namespace_);
+	other |= vouch_one(subject->pod, sizeof subject->pod, agent->pod);
+	other |= vouch_one(subject->node, sizeof subject->node, agent->node);
+	if (strlen(agent->id) < sizeof subject->pod_uid) /* a review's id is the pod's UID */
+		other |= vouch_one(subject->pod_uid, sizeof subject->pod_uid, agent->id);
+	if (other)
+		logger_say(session->ingest->options.log, SAY_WARNING, "agent-says-otherwise",
+			   "the hello of %s names another pod, namespace or node than its token: the token's are shown",
+			   session->id);
+	free(session->vouched);
+	session->vouched = NULL;
+}
+
 /* An epoch is one start of one agent: who names that of another, which is connected, replays what it has seen. */
 static bool is_anothers(const struct session *session, const struct wire_hello *hello)
 {
@@ -99,6 +130,7 @@ void hello_take(struct session *session, const struct wire_hello *hello)
 		return;
 	}
 	*session->hello = *hello;
+	vouch(session, &session->hello->subject);
 	if (ingest->options.cluster)
 		str_copy(session->hello->subject.cluster, sizeof session->hello->subject.cluster,
 			 str_of(ingest->options.cluster));

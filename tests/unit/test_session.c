@@ -359,6 +359,42 @@ static void a_frame_that_is_too_large(void **state)
 	assert_string_equal(rig_said(session), "error(size) >4413");
 }
 
+static void credentials_name_the_pod(void **state)
+{
+	static const struct {
+		struct auth_agent agent;
+		const char *namespace_, *pod, *pod_uid, *node; /* NULL: as the hello says */
+	} cases[] = {
+		{ { .id = "x", .method = "token" }, NULL, NULL, NULL, NULL },
+		{ { .id = "0b2c-uid", .method = "review", .pod = "tm-7", .namespace_ = "team-a", .node = "worker-3" },
+		  "team-a",
+		  "tm-7",
+		  "0b2c-uid",
+		  "worker-3" },
+		{ { .id = "0b2d-uid", .method = "review", .pod = "tm-8", .namespace_ = "team-a" }, /* before 1.32 */
+		  "team-a",
+		  "tm-8",
+		  "0b2d-uid",
+		  NULL },
+	};
+	struct rig *rig = *state;
+	for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct session *session = ingest_open(rig->ingest, &cases[i].agent, "10.0.0.7");
+		rig_hello(rig, session, i + 1, i + 1);
+		rig_pass(rig, 20);
+		const struct fleet_pod *pod = fleet_find(rig->fleet, session->agent);
+		const struct wire_hello own = storekit_hello(i + 1);
+		const struct wire_subject *subject = &own.subject;
+		assert_non_null(pod);
+		assert_string_equal(pod->subject.namespace_,
+				    cases[i].namespace_ ? cases[i].namespace_ : subject->namespace_);
+		assert_string_equal(pod->subject.pod, cases[i].pod ? cases[i].pod : subject->pod);
+		assert_string_equal(pod->subject.pod_uid, cases[i].pod_uid ? cases[i].pod_uid : subject->pod_uid);
+		assert_string_equal(pod->subject.node, cases[i].node ? cases[i].node : subject->node);
+		assert_string_equal(pod->subject.workload, subject->workload);
+	}
+}
+
 /* --- coming and going ----------------------------------------------------------------------------- */
 
 static void the_newer_session_wins(void **state)
@@ -590,6 +626,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(welcome_comes_after_the_commit, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(first_frames, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_hello, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(credentials_name_the_pod, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_second_hello, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(anothers_epoch, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(ids_without_authentication, set_up, tear_down),
