@@ -170,6 +170,9 @@ static void title_of(const struct postmortem_input *in, int owner, uint64_t grow
 	bool likely = in->verdict->confidence_pct < LIKELY_PCT &&
 		      (of_limit || in->verdict->cause == DEATH_NODE || in->verdict->cause == DEATH_OUTSIDE);
 	const char *cause = causes[in->verdict->cause];
+	/* Without memory.events an OOM kill is not excluded. */
+	if (in->verdict->cause == DEATH_SIGKILL && !in->evidence->after_read)
+		cause = "Killed, by whom is not known";
 	size_t len = (size_t)snprintf(dest, cap, likely ? "Probably k%s" : "%s", cause + likely);
 	if (of_limit && limit.kind == LIMIT_SET)
 		len += (size_t)snprintf(dest + len, cap - len, " of %s", units_format(bytes, limit.bytes));

@@ -84,16 +84,19 @@ static void own_limit(const struct death_evidence *e, struct count oom, struct c
 	if (e->limit.kind == LIMIT_SET)
 		(void)units_format(limit, e->limit.bytes);
 	bool group = rose(rise(e->before.oom_group_kill, e->after.oom_group_kill));
+	/* A pid that vanished is no victim by that alone: a killed JVM cannot take its file away. */
 	bool by_itself = !group && e->perf_left == TRISTATE_FALSE;
-	say(v, DEATH_CONTAINER_LIMIT,
+	say(v, by_itself ? DEATH_EXIT : DEATH_CONTAINER_LIMIT,
 	    group       ? 99
-	    : by_itself ? 50
+	    : by_itself ? 70
 			: 95,
 	    "memory.events of the container: oom rose by %llu and oom_kill by %llu%s: the kernel killed at this container's own limit%s%s%s",
 	    (unsigned long long)oom.n, (unsigned long long)kills.n,
 	    group ? " (under memory.oom.group one victim counts 2)" : "", limit[0] ? " of " : "", limit,
-	    by_itself ? "; but the JVM took its hsperfdata file away, so it ended by itself" : "");
-	if (!group)
+	    by_itself ? ", another process: the JVM took its hsperfdata file away, so it ended by itself" : "");
+	if (by_itself)
+		miss(v, "which process was killed: the node's kernel log; why the JVM ended: its exit status and log");
+	else if (!group)
 		miss(v, "without memory.oom.group the victim may have been another process of the container");
 }
 
@@ -186,8 +189,10 @@ static bool by_what_it_left(const struct death_evidence *e, struct death_verdict
 		     "its exit status: 143 is a stop, 134 a crash, 1 often an uncaught error; the last lines of its log");
 	} else if (e->perf_left == TRISTATE_TRUE) {
 		say(v, DEATH_SIGKILL, e->exits_on_oom || !e->after_read ? 60 : 80,
-		    "%sthe JVM left its hsperfdata file behind: SIGKILL (eviction, a failed probe, a person)%s",
-		    e->after_read ? "memory.events of the container did not rise, and " : "",
+		    "%sthe JVM left its hsperfdata file behind: SIGKILL (%seviction, a failed probe, a person)%s",
+		    e->after_read ? "memory.events of the container did not rise, and "
+				  : "nothing was near its limit when last seen, and ",
+		    e->after_read ? "" : "the kernel's OOM killer is not excluded; ",
 		    e->exits_on_oom ? ", or -XX:+ExitOnOutOfMemoryError, which it runs with and which leaves it too"
 				    : "");
 		if (e->exits_on_oom)

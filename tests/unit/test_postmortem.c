@@ -159,6 +159,14 @@ static void a_whole_one(void **state)
 	assert_string_equal(pm.title,
 			    "Probably killed at its memory limit of 1.00 GiB; native-other had grown by 300.0 MiB");
 	js_free(root);
+	/* "By no memory limit" takes memory.events to say. */
+	struct death_evidence blind = evidence;
+	blind.after_read = false;
+	in.evidence = &blind;
+	verdict.cause = DEATH_SIGKILL;
+	root = compose(&in, &pm);
+	assert_string_equal(pm.title, "Killed, by whom is not known; native-other had grown by 300.0 MiB");
+	js_free(root);
 	free(ledger);
 	snap_free(snapshot);
 }
