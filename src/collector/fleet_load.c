@@ -91,7 +91,7 @@ static bool take_finding(void *context, const struct store_finding_row *row)
 	str_copy(finding->id, sizeof finding->id, str_of(row->id));
 	str_copy(finding->rule, sizeof finding->rule, str_of(row->rule));
 	str_copy(finding->title, sizeof finding->title, str_of(row->title));
-	loading->rc = fleet_finding(loading->fleet, row->agent, finding, row->updated, loading->err);
+	loading->rc = fleet_finding(loading->fleet, row->agent, finding, row->received, loading->err);
 	return loading->rc == 0;
 }
 

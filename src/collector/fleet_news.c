@@ -99,6 +99,10 @@ void fleet_sample(struct fleet *fleet, int64_t agent, const struct wire_sample *
 	/* Of a session it is now, even where the clock was set back; what is loaded at the start may be older than a bye. */
 	if (received.ms > pod->heard.ms || pod->sessions > 0)
 		pod->heard = received;
+	if (sample->pid <= 0)
+		pod->alive_since.ms = 0;
+	else if (pod->alive_since.ms == 0 && memcmp(&sample->head.epoch, &pod->epoch, sizeof pod->epoch) == 0)
+		pod->alive_since = received;
 }
 
 /* --- findings ---------------------------------------------------------------------------------------------------- */
@@ -185,7 +189,16 @@ int fleet_finding(struct fleet *fleet, int64_t agent, const struct wire_finding 
 	struct fleet_pod *pod = agent ? fleet_pod(fleet, agent) : NULL;
 	if (agent && !pod)
 		return 0;
-	return findings_take(fleet, pod ? &pod->findings : &fleet->own, finding, received, err);
+	struct fleet_findings *findings = pod ? &pod->findings : &fleet->own;
+	int rc = findings_take(fleet, findings, finding, received, err);
+	/* What is read back from the store has no epoch: the time it was received tells. */
+	static const struct wire_epoch none;
+	bool known = memcmp(&finding->head.epoch, &none, sizeof none) != 0;
+	for (size_t i = 0; rc == 0 && pod && known && i < findings->n; i++)
+		if (strcmp(findings->items[i].id, finding->id) == 0)
+			findings->items[i].of_former =
+				memcmp(&finding->head.epoch, &pod->epoch, sizeof pod->epoch) != 0;
+	return rc;
 }
 
 void fleet_postmortem(struct fleet *fleet, int64_t agent, struct wall received)

@@ -42,7 +42,8 @@ struct fleet_finding {
 	const char *id, *rule, *title;
 	enum severity severity;
 	int owner;
-	struct wall opened, updated;
+	struct wall opened, updated; /* updated: received */
+	bool of_former;              /* an earlier start of the agent said so, and was heard late */
 };
 
 struct fleet_findings {
@@ -94,6 +95,12 @@ struct fleet_pod {
 	bool restored;     /* read back from the store and not heard of since */
 	struct wall since; /* it is connected, or is not */
 	struct wall heard; /* last, of anything */
+	/*
+	 * This start of the agent: when it began, by our clock, and since when it has told of a target that lives (0: it has
+	 * not). What was heard before it began, it knows nothing of.
+	 */
+	struct wire_epoch epoch;
+	struct wall epoch_began, alive_since;
 	int64_t offset_ms; /* the collector's clock less the agent's, at hello */
 	struct fleet_latest latest;
 	enum access_level best_access; /* that the agent ever had, for agent-access-lost */

@@ -15,6 +15,8 @@
 #include "collector/own_parts.h"
 #include "collector/store_read.h"
 #include "rules/collector_rules.h"
+#include "rules/rules.h"
+#include "rules/standing.h"
 #include "wire/wire.h"
 
 enum {
@@ -25,6 +27,8 @@ enum {
 	JUMP_MS = 5000,
 	/* What an agent that ended on purpose had found is not true any more; but one that restarts may say it again. */
 	AFTER_BYE_MS = 60000,
+	/* Several scans, and the first look at JVM and engine: a busy JVM is scanned less often. */
+	SCANS_MS = 300000,
 	SWEEP_MS = 24 * 3600 * 1000,
 	/* Before the fleet forgets the agent itself. */
 	FORGOTTEN_MS = FLEET_FORGET_MS - 60000,
@@ -221,13 +225,43 @@ static bool is_superseded(const struct fleet_findings *findings, size_t at)
 	return false;
 }
 
-static void end_stale(struct own_rules *rules, const struct fleet_pod *pod, struct wall now)
+/* How long this start of the agent has had to find again what the one before it had found. */
+static int64_t patience_ms(const char *name)
+{
+	const struct rule *rule = rules_find(str_of(name));
+	int64_t ms = rule ? (int64_t)rule->dwell_s * 1000 : 0, clear_ms = (int64_t)(standing_clear_dwell.ns / 1000000);
+	return (ms > clear_ms ? ms : clear_ms) + SCANS_MS;
+}
+
+static bool is_unconfirmed(const struct fleet_pod *pod, const struct fleet_finding *finding, struct wall now)
+{
+	bool former = finding->of_former || finding->updated.ms < pod->epoch_began.ms;
+	return former && pod->sessions > 0 && pod->alive_since.ms &&
+	       now.ms - pod->alive_since.ms > patience_ms(finding->rule);
+}
+
+static void end_unconfirmed(struct own_rules *rules, const struct fleet_pod *pod, const struct fleet_finding *open)
+{
+	size_t before = rules->n_changes;
+	clear(rules, pod->agent, open);
+	if (rules->n_changes > before)
+		(void)snprintf(rules->changes[before].finding.title, sizeof rules->changes[before].finding.title,
+			       "not found again since the agent was restarted; it was: %s", open->title);
+}
+
+static void end_stale(struct own_rules *rules, const struct fleet_pod *pod, bool judge, struct wall now)
 {
 	uint64_t silent = silence_of(pod, now);
-	bool gone = pod->sessions == 0 && (silent >= FORGOTTEN_MS || (pod->said_bye && silent >= AFTER_BYE_MS));
-	for (size_t i = 0; i < pod->findings.n; i++)
-		if (gone || (!is_own(pod->findings.items[i].rule) && is_superseded(&pod->findings, i)))
-			clear(rules, pod->agent, &pod->findings.items[i]);
+	bool gone =
+		judge && pod->sessions == 0 && (silent >= FORGOTTEN_MS || (pod->said_bye && silent >= AFTER_BYE_MS));
+	for (size_t i = 0; i < pod->findings.n; i++) {
+		const struct fleet_finding *open = &pod->findings.items[i];
+		bool own = is_own(open->rule);
+		if (gone || (!own && is_superseded(&pod->findings, i)))
+			clear(rules, pod->agent, open);
+		else if (judge && !own && is_unconfirmed(pod, open, now))
+			end_unconfirmed(rules, pod, open);
+	}
 }
 
 struct sweep {
@@ -351,8 +385,7 @@ int own_rules_step(struct own_rules *rules, struct mono now, struct wall wall, s
 	int swept = judge ? sweep(rules, now, err) : 0;
 	rc = rc < 0 ? rc : swept;
 	for (size_t i = 0; i < n; i++) {
-		if (judge)
-			end_stale(rules, pods[i], wall);
+		end_stale(rules, pods[i], judge, wall);
 		if (judge && silence_of(pods[i], wall) < FORGOTTEN_MS)
 			judge_silent(rules, pods[i], wall);
 		judge_access(rules, pods[i], wall);

@@ -74,7 +74,7 @@ int store_each_finding(struct store *store, const struct store_filter *filter, s
 	auto_statement sqlite3_stmt *s =
 		list(store,
 		     "SELECT finding, agent, id, rule, severity, edge, owner, title, opened_ms,"
-		     " updated_ms, cleared_ms, updates, text",
+		     " updated_ms, cleared_ms, updates, text, received_ms",
 		     filter, "finding", err);
 	if (!s)
 		return -EIO;
@@ -92,6 +92,7 @@ int store_each_finding(struct store *store, const struct store_filter *filter, s
 			.opened.ms = sqlite3_column_int64(s, 8),
 			.updated.ms = sqlite3_column_int64(s, 9),
 			.cleared.ms = sqlite3_column_int64(s, 10),
+			.received.ms = sqlite3_column_int64(s, 13),
 			.n_updates = (uint64_t)sqlite3_column_int64(s, 11),
 			.text = filter->with_text ? store_column(s, 12) : STR(""),
 		};

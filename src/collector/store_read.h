@@ -67,6 +67,7 @@ struct store_finding_row {
 	int owner;
 	char title[160];
 	struct wall opened, updated, cleared; /* cleared.ms 0: still open */
+	struct wall received;                 /* the latest, by our own clock */
 	uint64_t n_updates;
 	struct str text; /* the latest frame that carried the whole finding; empty unless asked for */
 };
