@@ -38,8 +38,12 @@ void aged_apply(const struct aged_mark *mark, const struct snapshot *snapshot, u
 	const struct ledger *old = &mark->ledger;
 	memcpy(ledger->lines, old->lines, sizeof ledger->lines);
 	memcpy(ledger->listed, old->listed, sizeof ledger->listed);
-	for (int owner = 0; owner < OWNER_COUNT; owner++)
-		ledger->lines[owner].age_ms = age_ms;
+	for (int owner = 0; owner < OWNER_COUNT; owner++) {
+		struct ledger_line *line = &ledger->lines[owner];
+		line->age_ms = age_ms;
+		if (age_ms > AGED_DERIVED_MS && line->bytes.state == QTY_MEASURED)
+			line->bytes.state = QTY_DERIVED;
+	}
 	for (int group = 0; group < GROUP_COUNT; group++) {
 		ledger->groups[group].owners_bytes = old->groups[group].owners_bytes;
 		ledger->groups[group].closed = old->groups[group].closed;

@@ -12,6 +12,8 @@
 #include "bankfull/ledger.h"
 #include "bankfull/snapshot.h"
 
+enum { AGED_DERIVED_MS = 600000 };
+
 /* The books as closed at a scan. {0}: there was none yet. */
 struct aged_mark {
 	bool known;
@@ -23,6 +25,9 @@ struct aged_mark {
 void aged_keep(const struct snapshot *snapshot, const struct ledger *ledger, struct aged_mark *ret_mark);
 
 /*
+ * Lines of a scan older than AGED_DERIVED_MS are no longer measured but derived: scans then are not merely paid for slowly (at
+ * most eight intervals of 30 s), they are refused, and who owned what at the last one is a guess at who owns it now.
+ *
  * `ledger` is recon_run()'s of a snapshot whose mappings are those of the mark: put the mark's lines in place of its own,
  * `age_ms` old. Where there is no cgroup, the floor is the scan's and what RssAnon has moved since, inferred.
  */

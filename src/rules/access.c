@@ -90,8 +90,13 @@ enum rule_answer rule_access_degraded(const struct rule_input *input, struct fin
 	}
 	size_t rank;
 	const struct cost *cost = cost_of(gravest, &rank);
+	/* An agent that may not scan any more still has its last one. */
+	bool aged = snapshot->vmas_read && gravest->kind == ERR_LIMIT && strcmp(gravest->what, "proc/smaps") == 0;
 	finding_title(finding, "%zu input%s could not be read", snapshot->n_gaps, snapshot->n_gaps == 1 ? "" : "s");
-	finding_observation(finding, "%s: %s. It costs: %s.", gravest->what, gravest->reason, cost->lines);
+	finding_observation(
+		finding, "%s: %s. It costs: %s.", gravest->what, gravest->reason,
+		aged ? "all anonymous lines stay those of the last scan, derived once that is ten minutes old"
+		     : cost->lines);
 	if (left_out)
 		finding_observation(finding, "%zu more %s in access.reasons.", left_out,
 				    left_out == 1 ? "stands" : "stand");

@@ -76,6 +76,27 @@ static void growth_is_nobodys_until_the_next_scan(void **state)
 	assert_false(grown[GROUP_HUGETLB].known);
 }
 
+/* A scan that is refused for ever leaves no line that passes for measured. */
+static void what_is_old_is_derived(void **state)
+{
+	(void)state;
+	size_t measured = 0;
+	aged_keep(s, now, &mark);
+	struct ledger scan = *now;
+	for (unsigned i = 0; i < 2; i++) {
+		recon_run(s, now);
+		aged_apply(&mark, s, i ? AGED_DERIVED_MS + 1 : AGED_DERIVED_MS, now);
+		for (int owner = 0; owner < OWNER_COUNT; owner++) {
+			enum qty_state was = scan.lines[owner].bytes.state;
+			bool turns = i && was == QTY_MEASURED;
+			measured += turns;
+			assert_int_equal(now->lines[owner].bytes.state, turns ? QTY_DERIVED : was);
+			assert_int_equal(now->lines[owner].bytes.bytes, scan.lines[owner].bytes.bytes);
+		}
+	}
+	assert_true(measured > 0);
+}
+
 static void without_a_scan_nothing_is_put_in_place(void **state)
 {
 	(void)state;
@@ -120,6 +141,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(growth_is_nobodys_until_the_next_scan, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_old_is_derived, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_a_scan_nothing_is_put_in_place, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_a_cgroup_the_floor_moves_with_the_process, set_up, tear_down),
 	};

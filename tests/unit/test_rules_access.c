@@ -95,6 +95,20 @@ static void the_gravest_decides(void **state)
 	snap_free(s);
 }
 
+static void a_refused_scan_leaves_the_last_one(void **state)
+{
+	(void)state;
+	struct snapshot *s = snap_new(&plain);
+	s->vmas_read = true;
+	snap_gap(s, "proc/smaps", ERR_LIMIT,
+		 "not scanned: it would hold the JVM's address space for some 70 ms at once");
+	struct finding f;
+	assert_int_equal(ask(s, &f), RULE_FIRED);
+	assert_non_null(strstr(f.observation, "stay those of the last scan"));
+	assert_null(strstr(f.observation, "no composition"));
+	snap_free(s);
+}
+
 static void all_gaps_with_the_longest_reasons(void **state)
 {
 	(void)state;
@@ -123,6 +137,7 @@ int main(void)
 		cmocka_unit_test(silent_with_everything_read),
 		cmocka_unit_test(each_gap_has_its_cost_and_remedy),
 		cmocka_unit_test(the_gravest_decides),
+		cmocka_unit_test(a_refused_scan_leaves_the_last_one),
 		cmocka_unit_test(all_gaps_with_the_longest_reasons),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
