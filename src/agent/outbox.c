@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "sys/clock.h"
 
@@ -294,6 +295,8 @@ int outbox_new(struct loop *loop, const struct outbox_options *options, const st
 		ret = loop_timer_new(loop, attempt, outbox, &outbox->again, err);
 	if (ret == 0)
 		ret = loop_timer_new(loop, check, outbox, &outbox->check, err);
+	if (ret == 0)
+		ret = printer_init(&outbox->printer, loop, STDOUT_FILENO, err);
 	if (ret < 0) {
 		outbox_free(outbox);
 		return ret;
@@ -309,6 +312,7 @@ void outbox_free(struct outbox *outbox)
 {
 	if (!outbox)
 		return;
+	printer_done(&outbox->printer);
 	wsclient_free(outbox->client);
 	loop_timer_free(outbox->again);
 	loop_timer_free(outbox->check);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The post-mortem on its way out: parts with the timeline to the spool, one line to standard output. */
-#include <errno.h>
-#include <limits.h>
-#include <poll.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "agent/outbox_parts.h"
 #include "base/date.h"
@@ -17,8 +13,7 @@ enum {
 	PART_BODY_MAX = 60 * 1024, /* of a frame of 64 KiB: the rest is its head */
 	LINE_MAX_BYTES = 16 * 1024,
 	LINE_BODY_MAX = 12 * 1024,
-	LAST_SAMPLES = 8,    /* of the line */
-	PRINT_WAIT_MS = 100, /* for a reader that is slow, in all */
+	LAST_SAMPLES = 8, /* of the line */
 };
 
 /* --- reading the recorder ------------------------------------------------------------------ */
@@ -173,25 +168,6 @@ static unsigned walk(struct outbox *outbox, struct wire_postmortem *part, uint64
 
 /* --- the line -------------------------------------------------------------------------------- */
 
-void outbox_print(int fd, struct str line)
-{
-	int left_ms = PRINT_WAIT_MS;
-	while (line.len) {
-		struct pollfd ready = { .fd = fd, .events = POLLOUT };
-		struct mono before = clock_mono();
-		if (poll(&ready, 1, left_ms) != 1 || !(ready.revents & POLLOUT))
-			return;
-		left_ms -= (int)mono_ms_until(before, clock_mono());
-		/* POLLOUT of a pipe promises room for PIPE_BUF bytes (pipe(7)): a longer write could block. */
-		ssize_t n = write(fd, line.ptr, line.len < PIPE_BUF ? line.len : PIPE_BUF);
-		if (n < 0 && errno != EINTR)
-			return;
-		line = str_skip(line, n > 0 ? (size_t)n : 0);
-		if (left_ms < 0)
-			left_ms = 0;
-	}
-}
-
 struct last {
 	struct outbox *outbox;
 	struct {
@@ -289,8 +265,9 @@ static void print(struct outbox *outbox, const struct wire_postmortem *pm, struc
 		(void)buf_putc(&line, '}');
 	}
 	(void)buf_putc(&line, '\n');
-	if (!buf_failed(&line))
-		outbox_print(STDOUT_FILENO, buf_str(&line));
+	if (buf_failed(&line) || !printer_put(&outbox->printer, buf_str(&line)))
+		logger_say(outbox->log, SAY_ERROR, "postmortem-not-printed",
+			   "nobody reads standard output, or there is no memory: %s is not printed", pm->id);
 }
 
 void outbox_postmortem(struct outbox *outbox, struct wire_postmortem *part0, struct str body)

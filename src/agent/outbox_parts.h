@@ -4,6 +4,7 @@
 #define AGENT_OUTBOX_PARTS_H
 
 #include "agent/outbox.h"
+#include "agent/print.h"
 #include "agent/recorder.h"
 #include "agent/uplink.h"
 #include "sys/logger.h"
@@ -33,7 +34,8 @@ struct outbox {
 	struct mono last_sample;   /* that was spooled */
 	uint64_t postmortem_bytes; /* most of one post-mortem */
 	uint64_t postmortems_total, unwritable_total, policy_refused_total;
-	struct buf text; /* one frame: allocated once */
+	struct printer printer; /* standard output */
+	struct buf text;        /* one frame: allocated once */
 	struct wire_message message;
 	/* The stop. */
 	bool stopping, stopped;
@@ -55,8 +57,5 @@ bool outbox_encode(struct outbox *outbox, const struct wire_message *message);
 
 /* 64 bits of an id: what tells one finding or post-mortem in the spool from another. */
 uint64_t outbox_key(const char *id);
-
-/* One JSON line on `fd`, cut to nothing where it would block. */
-void outbox_print(int fd, struct str line);
 
 #endif
