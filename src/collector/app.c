@@ -13,6 +13,8 @@ enum {
 	STEP_MS = 1000,
 	RULES_MS = 5000,
 	KEEP_MS = 60000,
+	CLOCK_AHEAD_MS = 24 * 3600 * 1000,
+	CLOCK_BEHIND_MS = 3600 * 1000,
 	DRAIN_STEP_MS = 20,
 	DRAIN_MS = 3000, /* Kubernetes waits 30 s; an agent that does not answer needs no longer */
 };
@@ -23,6 +25,21 @@ static void complain(struct app *app, const char *event, const char *what, const
 {
 	char shown[2 * sizeof err->message];
 	logger_say(app->log, SAY_ERROR, event, "%s: %s", what, esc_copy(shown, sizeof shown, str_of(err->message)));
+}
+
+/* Said once, and again when it is over: certificates and tokens go by the same clock. */
+static void judge_clock(struct app *app, int64_t ahead_ms)
+{
+	bool suspect = ahead_ms > CLOCK_AHEAD_MS || ahead_ms < -CLOCK_BEHIND_MS;
+	if (suspect && !app->clock_suspect)
+		logger_say(
+			app->log, SAY_WARNING, "clock-suspect",
+			"the clock is %lld h %s what the store has seen: it is wrong, or the collector was away for so long; until they agree what is old goes slowly",
+			(long long)((ahead_ms < 0 ? -ahead_ms : ahead_ms) / 3600000),
+			ahead_ms < 0 ? "behind" : "ahead of");
+	if (!suspect && app->clock_suspect)
+		logger_say(app->log, SAY_INFO, "clock-well", "the clock and what the store has seen agree again");
+	app->clock_suspect = suspect;
 }
 
 /* Each of them makes batches of its own. */
@@ -39,7 +56,7 @@ static void housekeep(struct app *app, struct mono now, struct wall wall)
 	if (!mono_ms_until(now, app->keep_due)) {
 		ingest_flush(app->ingest);
 		fleet_expire(app->fleet, wall, FLEET_FORGET_MS);
-		store_age(app->store, now, wall);
+		judge_clock(app, store_age(app->store, now, wall));
 		if (store_keep(app->store, wall, &more, &err) < 0)
 			complain(app, "retention-failed", "old samples could not be rolled up or deleted", &err);
 		app->keep_due = mono_add_ms(now, more ? STEP_MS : KEEP_MS);

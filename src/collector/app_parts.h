@@ -23,7 +23,7 @@ struct app {
 	struct loop_timer *step_timer, *drain_timer;
 	struct mono rules_due, keep_due, drain_until;
 	unsigned generation; /* of agents' tokens, when sessions were last held against them */
-	bool draining;
+	bool draining, clock_suspect;
 };
 
 /* route.c: requests and upgrades of all listeners; their context is the app. */

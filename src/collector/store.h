@@ -81,7 +81,7 @@ int store_own_finding(struct store *store, int64_t agent, const struct wire_find
 		      struct wall received, struct err *err) __attribute__((warn_unused_result));
 /*
  * A post-mortem that the collector wrote: `inferred`. Dropped where the agent's own of this death is there or comes: of
- * the same id, or of the same pid and died within STORE_SAME_DEATH_MS.
+ * the same id, or of the same pid (0: not known, any) and died within STORE_SAME_DEATH_MS.
  */
 enum { STORE_SAME_DEATH_MS = 120000 };
 int store_own_postmortem(struct store *store, int64_t agent, const struct wire_postmortem *whole, struct str text,
@@ -99,9 +99,9 @@ int store_token_get(struct store *store, const uint8_t sha256[32], struct wall n
 
 /*
  * Before store_keep(): what passes its time is told by a clock that cannot run away from the monotonic one. Without it,
- * by the `now` of store_keep() alone.
+ * by the `now` of store_keep() alone. Returns by how many milliseconds `wall` is ahead of it (negative: behind).
  */
-void store_age(struct store *store, struct mono now, struct wall wall);
+int64_t store_age(struct store *store, struct mono now, struct wall wall);
 
 /* Rolls up and deletes what is due, some thousand rows at most a call; `*ret_more`: call again soon. */
 int store_keep(struct store *store, struct wall now, bool *ret_more, struct err *err)

@@ -9,11 +9,10 @@
 
 #include "base/sat.h"
 #include "collector/store_db.h"
-#include "sys/clock.h"
 
 enum { AGE_WRITE_MS = 60000 };
 
-void store_age(struct store *store, struct mono now, struct wall wall)
+int64_t store_age(struct store *store, struct mono now, struct wall wall)
 {
 	/* Whole milliseconds that have passed; the first call of a program knows of none. */
 	uint64_t passed_ms =
@@ -24,9 +23,10 @@ void store_age(struct store *store, struct mono now, struct wall wall)
 	if (store->age.ms == 0)
 		store->age = wall; /* a new store: there is nothing to lose */
 	if (wall.ms <= store->age.ms)
-		return; /* a clock that went back: it has been as late as that */
+		return wall.ms - store->age.ms; /* a clock that went back: it has been as late as that */
 	uint64_t ahead_ms = (uint64_t)wall.ms - (uint64_t)store->age.ms;
 	store->age.ms += (int64_t)(ahead_ms < most_ms ? ahead_ms : most_ms);
+	return wall.ms - store->age.ms;
 }
 
 struct wall store_aged(const struct store *store, struct wall now)

@@ -355,7 +355,9 @@ static struct mono keep_house(struct fixture *f, struct mono mono, int64_t off_m
 	for (unsigned i = 0; i < n; i++) {
 		mono.ns += 60 * UINT64_C(1000000000);
 		f->now_ms += 60000;
-		store_age(f->store, mono, (struct wall){ f->now_ms + off_ms });
+		int64_t ahead_ms = store_age(f->store, mono, (struct wall){ f->now_ms + off_ms });
+		assert_true(off_ms <= DAY_MS || ahead_ms > DAY_MS);
+		assert_true(off_ms >= 0 || ahead_ms < -HOUR_MS);
 		(void)keep_at(f, f->now_ms + off_ms);
 	}
 	return mono;
