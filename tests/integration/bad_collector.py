@@ -370,7 +370,7 @@ def gobbledygook(peer, case):
 
 POLICY = {"version": "00000000000000aa", "interval_ms": 0, "collector": "ws://evil.example/agent", "url": "http://evil.example", "metrics": ["http://evil.example/metrics"],
           "state-dir": "/etc", "command": "id", "levels": [{"rule": "freeboard-low", "name": "warning", "raise": TOP, "clear": 0}] * 100
-          + [{"rule": "no-such-rule\x1b[31m", "name": "x", "raise": 1, "clear": 2}], "silences": [{"rule": "oom-kill", "reason": "\x1b[2J" * 20, "until_ms": TOP}] * 100}
+          + [{"rule": "no-such-rule\x1b[31m", "name": "x", "raise": 1, "clear": 2}], "silences": [{"rule": "oom-kill", "reason": "\x1b[2J" * 20, "until_ms": 253402300799999}] * 100}
 
 CASES = {
     "garbage for HTTP": (raw(os.urandom(5000)), ()),

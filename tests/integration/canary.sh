@@ -8,11 +8,11 @@ set -u
 cd "$(dirname "$0")/../.." || exit 2
 bankfull=${BANKFULL:-build/release/bankfull}
 work=$(mktemp -d "${TMPDIR:-/tmp}/canary.XXXXXX") || exit 2
-jvm='' server='' bad=0
+jvm='' server='' agent='' collector='' tap='' bad=0
 finish()
 {
 	local pid
-	for pid in $jvm $server; do
+	for pid in $agent $tap $collector $jvm $server; do
 		kill -KILL "$pid" 2>/dev/null
 		wait "$pid" 2>/dev/null
 	done
@@ -173,4 +173,103 @@ no_canary "a page that is none" --metrics "http://127.0.0.1:$port/nothing" --fli
 # An error about a file names the line, not its text.
 printf 'a: CANARY-one\n\tb: CANARY-tab\n- &x CANARY-anchor\n' >"$work/broken.yaml"
 no_canary "a broken configuration" --flink-conf "$work/broken.yaml"
+
+# --- agent, wire and collector ----------------------------------------------------------------
+# With tokens of their own that are canaries, and everything that leaves them looked through: log, standard output, state
+# directory, /metrics, the wire as it passes, database, API.
+out=$work/daemons
+mkdir -p "$out/data" "$work/tokens"
+agent_token=CANARY-agent-token-0123456789
+viewer_token=CANARY-viewer-token-0123456789
+(
+	umask 077
+	echo "$agent_token" >"$work/tokens/agent"
+	echo "pod-1 $agent_token" >"$work/tokens/agents"
+	echo "viewer ann $viewer_token" >"$work/tokens/viewers"
+)
+until_true() # SECONDS COMMAND...
+{
+	local tries
+	for ((tries = $1 * 5; tries > 0; tries--)); do
+		"${@:2}" >/dev/null 2>&1 && return 0
+		sleep 0.2
+	done
+	return 1
+}
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+ask() { curl -s -m 5 -H "Authorization: Bearer $viewer_token" "http://127.0.0.1:$collector_port$1"; }
+collector_port=$(free_port)
+agent_port=$(free_port)
+"$bankfull-collector" --listen "127.0.0.1:$collector_port" --data "$out/data" --agent-tokens "$work/tokens/agents" \
+	--viewer-tokens "$work/tokens/viewers" --debug >"$out/collector.out" 2>"$out/collector.log" </dev/null &
+collector=$!
+until_true 10 grep -q '"listening"' "$out/collector.log" || give_up "the collector did not start"
+python3 - "$collector_port" "$out/wire" "$work/tap-port" <<'END' &
+import asyncio
+import os
+import sys
+
+sys.path.insert(0, "tests/integration")
+from wire_tap import Tap  # noqa: E402
+
+
+class Scribe(Tap):
+    def _note(self, text, upwards):
+        with open(sys.argv[2], "ab") as f:
+            f.write((text if isinstance(text, bytes) else str(text).encode()) + b"\n")
+        return super()._note(text, upwards)
+
+
+async def main():
+    tap = Scribe(int(sys.argv[1]))
+    port = await tap.start()
+    with open(sys.argv[3] + ".new", "w") as f:
+        f.write(str(port))
+    os.rename(sys.argv[3] + ".new", sys.argv[3])
+    await asyncio.sleep(100)
+
+
+asyncio.run(main())
+END
+tap=$!
+until_true 10 test -s "$work/tap-port" || give_up "no tap"
+"$bankfull" agent --pid "$jvm" --collector "ws://127.0.0.1:$(cat "$work/tap-port")/agent" --token-file "$work/tokens/agent" \
+	--state-dir "$out/state" --listen "127.0.0.1:$agent_port" --limit 1728m --interval 1s --smaps-interval 5s --scrape-interval 5s \
+	--flink-conf "$work/conf/config.yaml" --flink-rest "http://127.0.0.1:$port" --debug >"$out/agent.out" 2>"$out/agent.log" </dev/null &
+agent=$!
+engine_seen() { curl -s -m 5 "http://127.0.0.1:$agent_port/metrics" | grep -q 'engine="flink-taskmanager"'; }
+until_true 20 engine_seen
+verdict "the agent reads the target" $?
+sleep 6
+curl -s -m 5 -H "Authorization: Bearer CANARY-wrong-token-0123456789" "http://127.0.0.1:$collector_port/api/v1/pods" >"$out/wrong"
+curl -s -m 5 -H "Authorization: Bearer CANARY-wrong-token-0123456789" -H 'Connection: Upgrade' -H 'Upgrade: websocket' \
+	-H 'Sec-WebSocket-Version: 13' -H 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==' -H 'Sec-WebSocket-Protocol: bankfull.v1' \
+	"http://127.0.0.1:$collector_port/agent" >>"$out/wrong"
+curl -s -m 5 "http://127.0.0.1:$agent_port/metrics" >"$out/agent.metrics"
+cp -r "$out/state" "$out/state.before"
+kill -KILL "$jvm"
+until_true 10 grep -q postmortem "$out/agent.out"
+verdict "its death is told" $?
+has_postmortem() { ask /api/v1/postmortems | grep -q '"pid"'; }
+until_true 10 has_postmortem
+verdict "and has reached the collector" $?
+for path in /metrics /api/v1/workloads /api/v1/pods /api/v1/pods/1 "/api/v1/pods/1/samples?from=0" /api/v1/findings /api/v1/postmortems \
+	/api/v1/postmortems/1 /api/v1/findings/1; do
+	ask "$path" >"$out/api${path//[\/?=]/-}"
+done
+cp -r "$out/state" "$out/state.after"
+cp -r "$out/data" "$out/data.live"
+kill -TERM "$agent"
+wait "$agent"
+agent=''
+kill -TERM "$collector"
+wait "$collector"
+collector=''
+grep -q '"type":"postmortem"' "$out/wire" && grep -q '"type":"sample"' "$out/wire" && grep -qa limit "$out/data/bankfull.db" && [ -s "$out/api-api-v1-postmortems-1" ]
+verdict "there is something to look through" $?
+found=0
+if grep -raoE '[^ ]{0,40}CANARY[^ ]{0,30}' "$out" | sed -e "s#^$work/##" -e 's/^/# /' | grep .; then
+	found=1
+fi
+verdict "agent, wire and collector: no canary in log, output, state, metrics, wire, database or API" $found
 exit $bad
