@@ -193,8 +193,9 @@ enum rule_answer rule_allocator_retention(const struct rule_input *input, struct
 	finding->severity = severity_of(input->ledger, retained.bytes);
 	finding->owner = retained.is_exact ? OWNER_ALLOCATOR_RETAINED : OWNER_NATIVE_OTHER;
 	finding->excess_bytes = retained.bytes;
-	finding_title(finding, "malloc %s %s that the program has freed",
-		      retained.is_exact ? "keeps" : "probably keeps", units_format(a, retained.bytes));
+	finding_title(finding, "malloc %s %s that the program has freed%s",
+		      retained.is_exact ? "keeps" : "probably keeps", units_format(a, retained.bytes),
+		      retained.is_exact ? "" : ", or else it is a leak");
 	finding_observation(finding, "The allocator (%s) keeps %s that nobody uses, beside %s in use.",
 			    allocator_names[snapshot->allocator], a, units_format(b, retained.in_use_bytes));
 	explain_retained(snapshot, finding, &retained);
