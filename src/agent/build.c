@@ -340,6 +340,8 @@ static int build_engine(const struct evidence *e, struct snapshot *s, struct str
 		.flink_taskmanager = evidence_text(e, "http/flink_taskmanager"),
 		.flink_config = evidence_text(e, "http/flink_config"),
 		.flink_jm_config = evidence_text(e, "http/flink_jobmanager_config"),
+		.flink_jobs = evidence_text(e, "http/flink_jobs"),
+		.flink_job_metrics = evidence_text(e, "http/flink_job_metrics"),
 		.state_dirs = evidence_text(e, "proc/state_dirs"),
 	};
 	for (size_t i = 0; i < ENGINE_PAGES_MAX; i++) {
@@ -352,8 +354,10 @@ static int build_engine(const struct evidence *e, struct snapshot *s, struct str
 		if (text_of(e, s, name, &text))
 			in.jolokia[in.n_jolokia++] = text;
 	}
-	static const char *const rest[] = { "http/flink_config", "http/flink_taskmanagers", "http/flink_taskmanager",
-					    "http/flink_jobmanager_config", "proc/state_dirs" };
+	static const char *const rest[] = { "http/flink_config",      "http/flink_taskmanagers",
+					    "http/flink_taskmanager", "http/flink_jobmanager_config",
+					    "http/flink_jobs",        "http/flink_job_metrics",
+					    "proc/state_dirs" };
 	for (size_t i = 0; i < sizeof rest / sizeof rest[0]; i++)
 		(void)text_of(e, s, rest[i], &text);
 	int rc = engine_build(&in, &s->engine, NULL, &s->metrics_read, notes, err);

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "engine/build.h"
 #include "engine/flinkconf.h"
+#include "engine/flinkjobs.h"
 #include "engine/flinkrest.h"
 #include "engine/jolokia.h"
 #include "engine/metricmap.h"
@@ -123,14 +124,22 @@ static bool fetch_taskmanager(struct collecting *c, const char *base)
 	return fetch_json(c, base, path, false, "http/flink_taskmanager", flinkrest_reduce);
 }
 
+static void fetch_jobs(struct collecting *c, const char *base)
+{
+	char path[FLINKJOBS_PATH_CAP];
+	if (fetch_json(c, base, FLINKJOBS_OVERVIEW, false, "http/flink_jobs", flinkjobs_reduce) &&
+	    flinkjobs_metrics_path(evidence_text(c->evidence, "http/flink_jobs"), path))
+		(void)fetch_json(c, base, path, false, "http/flink_job_metrics", flinkjobs_metrics_reduce);
+}
+
 static void fetch_flink_rest(struct collecting *c)
 {
 	const char *base = c->options->flink_rest;
 	if (base && fetch_json(c, base, FLINKREST_CONFIG, false, "http/flink_config", flinkrest_reduce) &&
 	    fetch_json(c, base, FLINKREST_TASKMANAGERS, false, "http/flink_taskmanagers", flinkrest_reduce) &&
-	    fetch_taskmanager(c, base))
-		(void)fetch_json(c, base, FLINKREST_JM_CONFIG, false, "http/flink_jobmanager_config",
-				 flinkrest_config_reduce);
+	    fetch_taskmanager(c, base) &&
+	    fetch_json(c, base, FLINKREST_JM_CONFIG, false, "http/flink_jobmanager_config", flinkrest_config_reduce))
+		fetch_jobs(c, base);
 }
 
 static int read_conf(struct collecting *c, const char *path, bool own_file, struct err *err)

@@ -2,6 +2,7 @@
 #include "engine/build.h"
 
 #include "engine/flinkbudget.h"
+#include "engine/flinkjobs.h"
 #include "engine/flinkrest.h"
 #include "engine/flinkswitch.h"
 #include "engine/jolokia.h"
@@ -90,6 +91,8 @@ static int read_rest(const struct engine_evidence *evidence, struct engine_state
 	struct err why = { 0 };
 	if (state->version[0] == '\0' && evidence->flink_config.len)
 		(void)flinkrest_version(evidence->flink_config, state->version);
+	if (is_flink(state->kind))
+		flinkjobs_read(evidence->flink_jobs, evidence->flink_job_metrics, &state->context);
 	if (!evidence->flink_taskmanager.len || state->kind != ENGINE_FLINK_TASKMANAGER)
 		return 0;
 	int status = flinkrest_read(evidence->flink_taskmanager, state, notes, &why);

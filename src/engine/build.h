@@ -26,6 +26,8 @@ struct engine_evidence {
 	struct str flink_taskmanager; /* "http/flink_taskmanager" */
 	struct str flink_config;      /* "http/flink_config" */
 	struct str flink_jm_config;   /* "http/flink_jobmanager_config" */
+	struct str flink_jobs;        /* "http/flink_jobs" */
+	struct str flink_job_metrics; /* "http/flink_job_metrics" */
 	struct str state_dirs;        /* "proc/state_dirs" */
 };
 
