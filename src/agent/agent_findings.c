@@ -14,11 +14,14 @@ static void name_episode(const struct agent *a, size_t rule, char dest[WIRE_ID_C
 
 static void say(const struct agent *a, size_t rule, enum standing_edge edge, const struct wire_finding *finding)
 {
+	/* One that is cleared and still stands open ends with its JVM: nothing is well again. */
+	bool died = edge == EDGE_CLEARED && a->standings.of[rule].open;
 	enum log_level level = edge != EDGE_CLEARED && finding->severity >= SEVERITY_WARNING ? SAY_WARNING : SAY_INFO;
 	if (edge == EDGE_UPDATED)
 		level = SAY_DEBUG;
-	logger_say(a->log, level, edge == EDGE_CLEARED ? "finding-cleared" : "finding-open", "%s, %s: %s",
-		   rule_table[rule].name, severity_names[finding->severity], finding->title);
+	logger_say(a->log, level, edge == EDGE_CLEARED ? "finding-cleared" : "finding-open", "%s, %s: %s%s",
+		   rule_table[rule].name, severity_names[finding->severity], finding->title,
+		   died ? "; no longer, for its JVM has ended" : "");
 }
 
 static void send(struct agent *a, size_t rule, enum standing_edge edge, enum severity severity, struct mono now,
