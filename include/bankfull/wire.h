@@ -124,6 +124,8 @@ struct wire_finding {
 	struct wall opened;
 	/* Encoding: written when not NULL. Decoding: NULL; who wants the whole keeps the frame's text. */
 	const struct finding *whole;
+	struct str
+		deep; /* the same of one deeper reading, near the limit (JSON text of an object): a finding that carries it */
 };
 
 enum death_cause {

@@ -2,8 +2,14 @@
 /* The rules at each tick, and what becomes of their edges. */
 #include <stdio.h>
 
+#include <stdlib.h>
+
 #include "agent/agent_parts.h"
+#include "agent/deep.h"
 #include "base/esc.h"
+
+/* What carries the deeper reading: it is open whenever the target is near its limit. */
+static const char deep_rule[] = "freeboard-low";
 
 /* One episode of one rule at one life of the target: the same in its open edge, its updates and its clear. */
 static void name_episode(const struct agent *a, size_t rule, char dest[WIRE_ID_CAP])
@@ -44,6 +50,10 @@ static void send(struct agent *a, size_t rule, enum standing_edge edge, enum sev
 	/* One that clears is no longer spoken of: its last words stand. */
 	finding.owner = a->said[rule].owner;
 	str_copy(finding.title, sizeof finding.title, str_of(a->said[rule].title));
+	if (edge != EDGE_CLEARED && whole && strcmp(finding.rule, deep_rule) == 0) {
+		finding.deep = buf_str(&a->deep);
+		a->deep_due = false;
+	}
 	say(a, rule, edge, &finding);
 	outbox_finding(a->outbox, &finding);
 }
@@ -57,6 +67,9 @@ void agent_judge(struct agent *a, struct mono now, struct wall wall)
 	rules_run(&input, a->verdict);
 	standing_step(&a->standings, a->verdict, now, edges);
 	for (size_t i = 0; i < rule_count; i++) {
+		if (edges[i] == EDGE_NONE && a->deep_due && a->standings.of[i].open &&
+		    strcmp(rule_table[i].name, deep_rule) == 0)
+			edges[i] = EDGE_UPDATED; /* it has more to say */
 		if (edges[i] == EDGE_NONE)
 			continue;
 		if (edges[i] == EDGE_OPENED)
@@ -64,6 +77,19 @@ void agent_judge(struct agent *a, struct mono now, struct wall wall)
 		enum severity severity = a->standings.of[i].open;
 		send(a, i, edges[i], edges[i] == EDGE_CLEARED ? open[i] : severity, now, wall);
 	}
+}
+
+/* Near the limit, once an episode: what cannot be asked any more after the death. */
+void agent_look_deeper(struct agent *a)
+{
+	struct err err = { 0 };
+	auto_free struct deep_names *names = malloc(sizeof *names);
+	a->deep.cap = DEEP_TEXT_CAP;
+	bool read = names && deep_threads(a->watch.target.pid_fd, names, &err) == 0;
+	a->deep_due = deep_write(a->snapshot, read ? names : NULL, &a->deep, &err) == 0;
+	if (!read || !a->deep_due)
+		logger_say(a->log, SAY_WARNING, "deeper-reading", "not whole: %s",
+			   err.kind != ERR_NONE ? err.message : "no memory");
 }
 
 /* Its target is gone, and with it what the findings were about. */

@@ -256,6 +256,7 @@ static void report_death(struct agent *a, struct mono now)
 					   .n_findings = agent_open_findings(a, m->findings, POSTMORTEM_FINDINGS_MAX),
 					   .life = a->this_life,
 					   .before = a->life_before,
+					   .deep = buf_str(&a->deep),
 					   .access = smaps ? smaps->reason : NULL };
 	uint64_t grown;
 	int owner = recalled ? postmortem_owner(&m->first, &m->last, &grown) : -1;
@@ -294,5 +295,7 @@ void agent_close(struct agent *a)
 	build_free(a->snapshot);
 	a->snapshot = NULL;
 	a->life = (struct agent_life){ 0 };
+	buf_done(&a->deep);
+	a->deep_due = false;
 	a->urgency.on = false;
 }

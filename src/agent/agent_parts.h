@@ -75,6 +75,8 @@ struct agent {
 		char title[160];
 	} said[FINDINGS_MAX];
 	struct urgency urgency;
+	struct buf deep; /* of this life, as text: see deep.h; empty: it was not near its limit */
+	bool deep_due;   /* it is to be told */
 	struct budget budget;
 	struct own_cpu cpu;
 	bool composition_due; /* a session began: the next sample carries one */
@@ -102,6 +104,7 @@ void agent_slow_done(void *agent, unsigned what, int rc, struct str text, const 
 /* agent_findings.c: rules over this tick's books, edges to the outbox. */
 void agent_judge(struct agent *a, struct mono now, struct wall wall);
 void agent_clear_findings(struct agent *a, struct mono now, struct wall wall);
+void agent_look_deeper(struct agent *a);
 size_t agent_open_findings(const struct agent *a, struct postmortem_finding *ret, size_t room);
 
 /* agent_listen.c: /metrics, /healthz, /readyz. */

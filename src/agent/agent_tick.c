@@ -220,8 +220,10 @@ static void tick_target(struct agent *a, struct mono now, struct wall wall)
 	bool scanned = scan_is_due(a, now) && scan(a, wall);
 	keep_books(a, now, scanned);
 	bool first;
-	if (urgency_step(&a->urgency, now, a->snapshot, a->ledger, &first) && first)
+	if (urgency_step(&a->urgency, now, a->snapshot, a->ledger, &first) && first) {
 		logger_say(a->log, SAY_WARNING, "urgent", "near the limit: one sample a second, sent at once");
+		agent_look_deeper(a);
+	}
 	agent_judge(a, now, wall);
 	if (!a->life.access_told && a->life.scanned)
 		tell_access(a);

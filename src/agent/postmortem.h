@@ -63,6 +63,7 @@ struct postmortem_input {
 	struct postmortem_life life, before;
 	unsigned deaths;            /* of this workload that this agent has seen, this one included; 0: not counted */
 	unsigned deaths_same_owner; /* of those, with the same cause and the same owner growing; 0: not counted */
+	struct str deep;            /* the last deeper reading (deep.h), JSON text; empty: none was made */
 	const char *access;         /* of access-degraded: what could not be seen, or NULL */
 };
 

@@ -276,6 +276,19 @@ static void put_changes(struct js_out *out, const struct postmortem_input *in)
 	js_out_array_end(out);
 }
 
+/* Written by deep_write(), so it is read for its form alone. */
+static void put_deep(struct js_out *out, struct str deep)
+{
+	struct err ignored;
+	struct js *root = NULL;
+	js_out_key(out, "deep");
+	if (deep.len && js_parse(deep, POSTMORTEM_BODY_MAX, &root, &ignored) == 0)
+		js_out_value(out, root);
+	else
+		js_out_null(out);
+	js_free(root);
+}
+
 static void put_times(struct js_out *out, const char *key, unsigned times)
 {
 	js_out_key(out, key);
@@ -309,6 +322,7 @@ int postmortem_write(const struct postmortem_input *in, const struct wire_postmo
 	put_findings(&out, in);
 	put_life(&out, &in->life);
 	put_changes(&out, in);
+	put_deep(&out, in->deep);
 	put_text(&out, "access", in->access);
 	js_out_object_end(&out);
 	return js_out_end(&out, err);

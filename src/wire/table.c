@@ -141,6 +141,7 @@ static const struct field finding_rows[] = {
 	{ KEY("title"), TEXT_AT(wire_finding, title) },
 	{ KEY("opened_ms"), .kind = FIELD_WALL, AT(wire_finding, opened), .required = true },
 	{ KEY("finding"), .kind = FIELD_FINDING, AT(wire_finding, whole) },
+	{ KEY("deep"), .kind = FIELD_BODY, AT(wire_finding, deep) },
 };
 FIELDS(finding_fields, finding_rows);
 
