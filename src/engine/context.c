@@ -87,6 +87,49 @@ static void add_attempt(struct context_page *page, const struct prom_sample *sam
 	page->has_attempt = true;
 }
 
+void context_note(struct context_page *page, enum context_field field, double value)
+{
+	if (!page->seen[field] || value > page->most[field])
+		page->most[field] = value;
+	if (!page->seen[field] || value < page->least[field])
+		page->least[field] = value;
+	page->seen[field] = true;
+}
+
+enum context_field context_of_mbean(struct str domain, struct str type, struct str attribute)
+{
+	static const struct {
+		const char *domain, *type, *attribute;
+		enum context_field field;
+	} rows[] = {
+		{ "kafka.streams", "stream-metrics", "client-state", CONTEXT_CLIENT_STATE }, /* a number: KIP-1091 */
+		{ "kafka.streams", "stream-metrics", "state", CONTEXT_CLIENT_STATE },
+		{ "kafka.streams", "stream-state-updater-metrics", "active-restoring-tasks", CONTEXT_RESTORING },
+		{ "kafka.consumer", "consumer-coordinator-metrics", "last-rebalance-seconds-ago",
+		  CONTEXT_LAST_REBALANCE },
+		{ "kafka.consumer", "consumer-fetch-manager-metrics", "records-lag-max", CONTEXT_LAG_MAX },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (str_eq(domain, str_of(rows[i].domain)) && str_eq(type, str_of(rows[i].type)) &&
+		    str_eq(attribute, str_of(rows[i].attribute)))
+			return rows[i].field;
+	return CONTEXT_NONE;
+}
+
+bool context_client_state(struct str name, double *ret_ordinal)
+{
+	static const char *const states[] = { "CREATED",     "REBALANCING",   "RUNNING", "PENDING_SHUTDOWN",
+					      "NOT_RUNNING", "PENDING_ERROR", "ERROR" };
+	_Static_assert(sizeof states / sizeof *states == sizeof client_states / sizeof *client_states,
+		       "the same states twice");
+	for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+		if (str_eq(name, str_of(states[i]))) {
+			*ret_ordinal = (double)i;
+			return true;
+		}
+	return false;
+}
+
 void context_add(struct context_page *page, const struct prom_sample *sample)
 {
 	enum context_field field = context_find(sample->name);
@@ -99,11 +142,7 @@ void context_add(struct context_page *page, const struct prom_sample *sample)
 		return;
 	if (field == CONTEXT_JOB_STATE && sample->value >= 1)
 		str_copy(page->job_state, sizeof page->job_state, job_state_of(sample->name));
-	if (!page->seen[field] || sample->value > page->most[field])
-		page->most[field] = sample->value;
-	if (!page->seen[field] || sample->value < page->least[field])
-		page->least[field] = sample->value;
-	page->seen[field] = true;
+	context_note(page, field, sample->value);
 }
 
 /* `scale` x the value as a whole number within [0, most]. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the engine was doing, from one metrics page: Flink's tasks and jobs (MetricNames.java, JobStatusMetrics,
+ * What the engine was doing, from one metrics page, or from Kafka's MBeans: Flink's tasks and jobs (MetricNames.java, JobStatusMetrics,
  * CheckpointStatsTracker), Kafka Streams' client, tasks and consumers (KIP-444, KIP-869, KIP-1091), each as its
  * reporter, jmx_exporter's default rules and Micrometer name them. Checkpoints and restarts are counted by the
  * JobManager alone; a TaskManager's page has the attempt of each task instead.
@@ -42,6 +42,12 @@ struct context_page {
 };
 
 void context_add(struct context_page *page, const struct prom_sample *sample);
+
+/* The same of an MBean of Kafka: the field that its attribute is, and one value of it. */
+enum context_field context_of_mbean(struct str domain, struct str type, struct str attribute);
+void context_note(struct context_page *page, enum context_field field, double value);
+/* KafkaStreams.State by its name, as its number; false: none that we know. */
+bool context_client_state(struct str name, double *ret_ordinal);
 
 /* Into state->context and state->rocksdb.metadata_hit_bp what they do not have yet. */
 void context_put(const struct context_page *page, struct engine_state *state);

@@ -3,22 +3,28 @@
 
 #include "base/limits.h"
 #include "data/js.h"
+#include "engine/context.h"
 #include "engine/gauges.h"
 #include "engine/jobs.h"
 #include "engine/stores.h"
 
+#include <math.h>
 #include <stdio.h>
 
 const char *const jolokia_requests[] = {
 	"/read/kafka.streams:type=stream-state-metrics,*/block-cache-usage,block-cache-capacity,block-cache-pinned-usage,"
 	"size-all-mem-tables,cur-size-all-mem-tables,estimate-table-readers-mem,live-sst-files-size,total-sst-files-size,"
 	"mem-table-flush-pending,num-immutable-mem-table,num-open-iterators",
-	"/read/kafka.streams:type=stream-metrics,*/version",
+	"/read/kafka.streams:type=stream-metrics,*/version,client-state,state",
 	"/read/java.lang:type=Memory/HeapMemoryUsage",
 	"/read/java.lang:type=MemoryPool,*/Usage",
 	"/read/java.nio:type=BufferPool,*",
 	"/read/java.lang:type=Threading/ThreadCount",
 	"/read/java.lang:type=ClassLoading/LoadedClassCount",
+	/* With exactly these keys: a client's own, not those of each of its topics and partitions. */
+	"/read/kafka.consumer:type=consumer-coordinator-metrics,client-id=*/last-rebalance-seconds-ago",
+	"/read/kafka.consumer:type=consumer-fetch-manager-metrics,client-id=*/records-lag-max",
+	"/read/kafka.streams:type=stream-state-updater-metrics,*/active-restoring-tasks",
 	NULL,
 };
 
@@ -204,8 +210,18 @@ static int parse_answer(struct str text, struct js **ret_root, struct err *err)
 struct reading {
 	struct gauge_cells gauges;
 	struct stores stores;
+	struct context_page context;
 	struct engine_state *state;
 };
+
+/* What a consumer has not measured yet is NaN, which JSON has not. */
+static bool context_value(enum context_field field, const struct js *value, double *ret_number)
+{
+	struct str text;
+	if (js_str(value, &text))
+		return field == CONTEXT_CLIENT_STATE && context_client_state(text, ret_number);
+	return js_double(value, ret_number) && isfinite(*ret_number);
+}
 
 static void reading_done(struct reading *reading)
 {
@@ -233,8 +249,12 @@ static int read_attribute(void *context, struct str mbean_text, const struct mbe
 {
 	struct reading *reading = context;
 	struct attribute use = find_attribute(mbean, attribute);
+	enum context_field field = context_of_mbean(mbean->domain, mbean->type, attribute);
 	struct str text;
 	uint64_t number = 0;
+	double of_context;
+	if (field != CONTEXT_NONE && context_value(field, value, &of_context))
+		context_note(&reading->context, field, of_context);
 	switch (use.kind) {
 	case ATTRIBUTE_USAGE:
 		add_number(reading, mbean_text, use.field, use.sum, js_get(value, "used"));
@@ -264,6 +284,11 @@ static int read_attribute(void *context, struct str mbean_text, const struct mbe
 	return 0;
 }
 
+static bool is_context(struct str mbean)
+{
+	return str_starts(mbean, STR("kafka.consumer:")) || str_has(mbean, STR("type=stream-state-updater-metrics"));
+}
+
 static void note_status(const struct js *answer, const char *what, struct engine_notes *notes)
 {
 	uint64_t status;
@@ -271,6 +296,8 @@ static void note_status(const struct js *answer, const char *what, struct engine
 	if (!js_u64(js_get(answer, "status"), &status) || status == 200)
 		return;
 	(void)js_str(js_path(answer, "request.mbean"), &mbean);
+	if (status == 404 && is_context(mbean))
+		return; /* it only decorates, and most JVMs have none of it */
 	(void)js_str(js_get(answer, "error_type"), &type);
 	/* No Streams MBean is what any JVM without Kafka Streams answers. */
 	engine_note(notes, what, status == 404 ? ERR_UNSUPPORTED : ERR_IO, "Jolokia answers %llu for %.*s: %.*s",
@@ -302,6 +329,7 @@ int jolokia_read(const struct str *answers, const char *const *whats, size_t n_a
 			return status;
 		}
 	}
+	context_put(&reading.context, state);
 	if (short_of_one)
 		return 0;
 	(void)gauges_put(&reading.gauges, &state->gauges, n_answers ? whats[0] : "http/jolokia.0", notes);
@@ -404,10 +432,14 @@ static int reduce_attribute(void *context, struct str mbean_text, const struct m
 	struct reduction *reduction = context;
 	struct js_out *out = reduction->out;
 	struct attribute use = find_attribute(mbean, attribute);
+	enum context_field field = context_of_mbean(mbean->domain, mbean->type, attribute);
 	struct str text;
-	char key[64];
+	char key[64], digits[32];
+	double number;
 	(void)err;
-	if (use.kind == ATTRIBUTE_UNUSED ||
+	if (field != CONTEXT_NONE && !(context_value(field, value, &number) && fabs(number) < 1e15))
+		return 0;
+	if ((field == CONTEXT_NONE && use.kind == ATTRIBUTE_UNUSED) ||
 	    (use.kind == ATTRIBUTE_VERSION && !(js_str(value, &text) && looks_like_version(text))))
 		return 0;
 	if (!str_eq(reduction->open, mbean_text)) {
@@ -417,7 +449,11 @@ static int reduce_attribute(void *context, struct str mbean_text, const struct m
 		open_mbean(reduction, mbean);
 	}
 	str_copy(key, sizeof key, attribute);
-	if (use.kind == ATTRIBUTE_USAGE) {
+	if (field != CONTEXT_NONE) {
+		int len = snprintf(digits, sizeof digits, "%.0f", number);
+		js_out_key(out, key);
+		js_out_number(out, (struct str){ digits, (size_t)len });
+	} else if (use.kind == ATTRIBUTE_USAGE) {
 		js_out_key(out, key);
 		js_out_object(out);
 		put_number(out, "used", js_get(value, "used"));
@@ -456,6 +492,9 @@ static const char *known_pattern(const struct js *root)
 		"java.lang:type=Memory",
 		"java.lang:type=Threading",
 		"java.lang:type=ClassLoading",
+		"kafka.consumer:type=consumer-coordinator-metrics,client-id=*",
+		"kafka.consumer:type=consumer-fetch-manager-metrics,client-id=*",
+		"kafka.streams:type=stream-state-updater-metrics,*",
 	};
 	struct str mbean;
 	if (js_str(js_path(root, "request.mbean"), &mbean))

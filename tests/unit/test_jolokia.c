@@ -115,6 +115,71 @@ static void reduces_secrets_away(void **state)
 	}
 }
 
+#define BEAN(domain, keys, attributes)                                                     \
+	"{\"request\":{\"mbean\":\"" domain ":" keys ",*\"},\"value\":{\"" domain ":" keys \
+	",client-id=a\":{" attributes "}},\"status\":200}"
+
+static void what_the_client_was_doing(void **state)
+{
+	static const struct {
+		const char *answers[2];
+		const char *job_state;
+		enum tristate restoring, rebalancing;
+		int64_t lag; /* -1: unread */
+	} cases[] = {
+		{ { BEAN("kafka.streams", "type=stream-metrics", "\"client-state\":2,\"state\":\"RUNNING\""),
+		    BEAN("kafka.consumer", "type=consumer-fetch-manager-metrics", "\"records-lag-max\":1234.0") },
+		  "running",
+		  TRISTATE_UNREAD,
+		  TRISTATE_FALSE,
+		  1234 },
+		{ { BEAN("kafka.streams", "type=stream-metrics", "\"state\":\"REBALANCING\",\"version\":\"4.4.0\""),
+		    BEAN("kafka.streams", "type=stream-state-updater-metrics", "\"active-restoring-tasks\":2") },
+		  "rebalancing",
+		  TRISTATE_TRUE,
+		  TRISTATE_TRUE,
+		  -1 },
+		{ { BEAN("kafka.consumer", "type=consumer-coordinator-metrics", "\"last-rebalance-seconds-ago\":7.0"),
+		    BEAN("kafka.consumer", "type=consumer-fetch-manager-metrics", "\"records-lag-max\":\"NaN\"") },
+		  "",
+		  TRISTATE_UNREAD,
+		  TRISTATE_TRUE,
+		  -1 },
+		{ { BEAN("kafka.consumer", "type=consumer-coordinator-metrics", "\"last-rebalance-seconds-ago\":-1"),
+		    BEAN("kafka.streams", "type=stream-metrics", "\"state\":\"CANARY\",\"client-state\":\"CANARY\"") },
+		  "",
+		  TRISTATE_UNREAD,
+		  TRISTATE_FALSE,
+		  -1 },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		for (int reduced = 0; reduced < 2; reduced++) {
+			struct buf bufs[2] = { { .cap = 65536 }, { .cap = 65536 } };
+			struct str answers[2];
+			for (size_t k = 0; k < 2; k++) {
+				assert_int_equal(jolokia_reduce(str_of(cases[i].answers[k]), &bufs[k], NULL), 0);
+				assert_null(strstr(bufs[k].ptr, "CANARY"));
+				answers[k] = reduced ? buf_str(&bufs[k]) : str_of(cases[i].answers[k]);
+			}
+			struct engine_state s = read_answers(answers, 2);
+			if (strcmp(s.context.job_state, cases[i].job_state) != 0)
+				fail_msg("case %zu: \"%s\"", i, s.context.job_state);
+			assert_int_equal(s.context.restoring, cases[i].restoring);
+			assert_int_equal(s.context.rebalancing, cases[i].rebalancing);
+			assert_int_equal(s.context.records_lag_max.known, cases[i].lag >= 0);
+			if (cases[i].lag >= 0)
+				assert_int_equal(s.context.records_lag_max.n, cases[i].lag);
+			buf_done(&bufs[0]);
+			buf_done(&bufs[1]);
+		}
+	/* A JVM without consumers is no trouble. */
+	struct str none = STR(
+		"{\"request\":{\"mbean\":\"kafka.consumer:type=consumer-coordinator-metrics,client-id=*\"},\"error_type\":\"javax.management.InstanceNotFoundException\",\"status\":404}");
+	(void)read_answers(&none, 1);
+	assert_int_equal(notes.n, 0);
+}
+
 static void statuses_and_garbage(void **state)
 {
 	(void)state;
@@ -194,6 +259,7 @@ int main(void)
 		cmocka_unit_test(a_real_bounded_application),
 		cmocka_unit_test(jvm_beans_whole_and_reduced),
 		cmocka_unit_test(reduces_secrets_away),
+		cmocka_unit_test(what_the_client_was_doing),
 		cmocka_unit_test(statuses_and_garbage),
 		cmocka_unit_test(names_of_beans),
 		cmocka_unit_test(every_prefix),
