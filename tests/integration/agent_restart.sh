@@ -66,7 +66,7 @@ agent=$!
 mine+=("$agent")
 check 'waits where there is no JVM' until_true 10 grep -q 'no JVM is visible' "$log"
 start "$work"
-check 'takes no JVM without an engine, and says so' until_true 10 grep -q 'runs Flink or Kafka Streams; 1 others' "$log"
+check 'takes no JVM without an engine, and says so' until_true 10 grep -q 'runs Flink or Kafka Streams; 1 other ' "$log"
 start "$engine"
 first=$jvm
 check 'finds the engine when it comes' until_true 10 watches "$first"
@@ -92,6 +92,19 @@ start "$engine"
 check 'follows again' until_true 10 watches "$jvm"
 until_true 10 ready
 check 'and keeps no descriptor of the dead' test "$(series process_open_fds)" -le "$fds"
+# One that ends by itself takes its hsperfdata file away, one that is killed leaves it.
+scanned() { [ "$(series bankfull_agent_smaps_walks_total)" -gt "$1" ]; }
+cause_of() { grep "\"event\":\"postmortem\".*\"pid\":$1[,}]" "$work/out" | grep -q "\"cause\":\"$2\""; }
+check 'is scanned' until_true 20 scanned "$(series bankfull_agent_smaps_walks_total)"
+kill -TERM "$jvm"
+wait "$jvm" 2>/dev/null
+check 'one that was asked to stop has ended by itself' until_true 5 cause_of "$jvm" exit
+start "$engine"
+check 'follows once more' until_true 10 watches "$jvm"
+check 'is scanned again' until_true 20 scanned "$(series bankfull_agent_smaps_walks_total)"
+kill -KILL "$jvm"
+wait "$jvm" 2>/dev/null
+check 'one that was killed has not' until_true 5 cause_of "$jvm" sigkill
 kill -TERM "$agent"
 wait "$agent"
 check 'ends with 0' test $? = 0
