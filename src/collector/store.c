@@ -97,6 +97,13 @@ int store_begin(struct store *store, struct err *err)
 {
 	if (store->in_batch)
 		return err_set(err, ERR_USAGE, "store: a batch is open");
+	/* A file that was deleted or replaced takes writes as ever, and nobody would find them again: no ack for those. */
+	int moved = 0;
+	if (sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved)
+		return err_set(
+			err, ERR_IO,
+			"store: %s was deleted or replaced while it was open: put it back, or start the collector again",
+			store->path);
 	int rc = store_run(store, store_statement(store, ST_BEGIN, err), err);
 	if (rc < 0)
 		return rc;

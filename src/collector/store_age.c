@@ -10,7 +10,7 @@
 #include "base/sat.h"
 #include "collector/store_db.h"
 
-enum { AGE_WRITE_MS = 60000 };
+enum { AGE_WRITE_MS = 60000, BEHIND_MS = 3600000 };
 
 int64_t store_age(struct store *store, struct mono now, struct wall wall)
 {
@@ -32,6 +32,11 @@ int64_t store_age(struct store *store, struct mono now, struct wall wall)
 struct wall store_aged(const struct store *store, struct wall now)
 {
 	return store->age_known && store->age.ms < now.ms ? store->age : now;
+}
+
+struct wall store_dated(const struct store *store, struct wall received)
+{
+	return store->age.ms - received.ms > BEHIND_MS && store->age.ms ? store->age : received;
 }
 
 int store_age_read(struct store *store, struct err *err)

@@ -122,6 +122,8 @@ int store_cap(struct store *store, uint64_t more_pages, struct err *err) __attri
 
 /* store_age.c: `now`, or the time that retention has come to if that is earlier. */
 struct wall store_aged(const struct store *store, struct wall now);
+/* `received` as it is kept: of a clock that is far behind, the time of retention, or it would be deleted as old at once. */
+struct wall store_dated(const struct store *store, struct wall received);
 int store_age_read(struct store *store, struct err *err) __attribute__((warn_unused_result));
 int store_age_write(struct store *store, struct err *err) __attribute__((warn_unused_result)); /* in a batch */
 

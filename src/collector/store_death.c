@@ -120,6 +120,7 @@ int store_postmortem(struct store *store, int64_t agent, struct store_epoch *epo
 {
 	struct err failure = { 0 };
 	int rc = store_may_put(store, err);
+	received = store_dated(store, received);
 	if (rc == 0)
 		rc = store_check_seq(epoch, part->head.seq, err);
 	if (rc < 0 || part->head.seq <= epoch->acked)
@@ -155,6 +156,7 @@ int store_own_postmortem(struct store *store, int64_t agent, const struct wire_p
 {
 	struct err failure = { 0 };
 	int rc = store_may_put(store, err);
+	received = store_dated(store, received);
 	if (rc < 0)
 		return rc;
 	return store_note(store, put_own(store, agent, whole, text, received, &failure), &failure, err);

@@ -68,6 +68,7 @@ int store_finding(struct store *store, int64_t agent, struct store_epoch *epoch,
 {
 	struct err failure = { 0 };
 	int rc = store_may_put(store, err);
+	received = store_dated(store, received);
 	if (rc == 0)
 		rc = store_check_seq(epoch, finding->head.seq, err);
 	if (rc < 0 || finding->head.seq <= epoch->acked)
@@ -87,6 +88,7 @@ int store_own_finding(struct store *store, int64_t agent, const struct wire_find
 {
 	struct err failure = { 0 };
 	int rc = store_may_put(store, err);
+	received = store_dated(store, received);
 	if (rc < 0)
 		return rc;
 	return store_note(store, put_finding(store, agent, finding, text, received, &failure), &failure, err);

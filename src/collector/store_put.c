@@ -55,6 +55,7 @@ int store_agent(struct store *store, const char *agent_id, const struct wire_hel
 {
 	struct err failure = { 0 };
 	int rc = store_may_put(store, err);
+	received = store_dated(store, received);
 	if (rc < 0)
 		return rc;
 	return store_note(store, put_agent(store, agent_id, hello, received, ret_agent, &failure), &failure, err);
@@ -102,6 +103,7 @@ int store_epoch(struct store *store, int64_t agent, struct wire_epoch epoch, str
 {
 	struct err failure = { 0 };
 	int rc = store_may_put(store, err);
+	received = store_dated(store, received);
 	if (rc < 0)
 		return rc;
 	return store_note(store, find_epoch(store, agent, &epoch, received, ret_epoch, &failure), &failure, err);
@@ -235,6 +237,7 @@ int store_sample(struct store *store, int64_t agent, struct store_epoch *epoch, 
 	struct err failure = { 0 };
 	(void)agent; /* its epoch says whose it is */
 	int rc = store_may_put(store, err);
+	received = store_dated(store, received);
 	if (rc == 0)
 		rc = store_check_seq(epoch, sample->head.seq, err);
 	if (rc < 0 || sample->head.seq <= epoch->acked)
@@ -263,6 +266,7 @@ int store_gap(struct store *store, int64_t agent, struct store_epoch *epoch, con
 	struct err failure = { 0 };
 	(void)agent;
 	int rc = store_may_put(store, err);
+	received = store_dated(store, received);
 	if (rc == 0)
 		rc = store_check_seq(epoch, gap->from, err);
 	if (rc == 0 && (gap->from > gap->to || gap->to >= INT64_MAX))
@@ -278,6 +282,7 @@ int store_bye(struct store *store, int64_t agent, struct store_epoch *epoch, str
 	struct err failure = { 0 };
 	(void)agent;
 	int rc = store_may_put(store, err);
+	received = store_dated(store, received);
 	if (rc < 0)
 		return rc;
 	sqlite3_stmt *bye = store_statement(store, ST_EPOCH_BYE, &failure);
@@ -335,6 +340,7 @@ int store_epochs_lost(struct store *store, int64_t agent, const struct wire_held
 {
 	struct err failure = { 0 };
 	int rc = store_may_put(store, err);
+	received = store_dated(store, received);
 	if (rc < 0)
 		return rc;
 	return store_note(store, finish_lost(store, agent, held, n, received, &failure), &failure, err);

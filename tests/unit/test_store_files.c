@@ -223,6 +223,20 @@ static void not_ours(void **state)
 }
 
 /* Root may write anywhere: as nobody for the moment of the call. */
+/* Nobody would find again what goes into a file that has no name any more. */
+static void deleted_while_open(void **state)
+{
+	struct fixture *f = *state;
+	struct err err = { 0 };
+	open_it(f, NULL);
+	char path[PATH_MAX];
+	(void)snprintf(path, sizeof path, "%s/bankfull.db", f->scratch.path);
+	assert_int_equal(unlink(path), 0);
+	assert_true(store_begin(f->store, &err) < 0);
+	assert_int_equal(err.kind, ERR_IO);
+	assert_non_null(strstr(err.message, "was deleted or replaced while it was open"));
+}
+
 static void read_only(void **state)
 {
 	struct fixture *f = *state;
@@ -478,9 +492,9 @@ int main(void)
 {
 #define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		WITH(opened),  WITH(versions), WITH(not_ours),          WITH(read_only),
-		WITH(locked),  WITH(no_room),  WITH(damages),           WITH(fails_whole),
-		WITH(corrupt), WITH(backup),   WITH(backup_under_load),
+		WITH(opened), WITH(versions),          WITH(not_ours), WITH(read_only),   WITH(deleted_while_open),
+		WITH(locked), WITH(no_room),           WITH(damages),  WITH(fails_whole), WITH(corrupt),
+		WITH(backup), WITH(backup_under_load),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -418,6 +418,26 @@ static size_t count_points(struct fixture *f)
 	return n;
 }
 
+/* What comes under a clock that lost its battery is not old at once. */
+static void received_in_1970(void **state)
+{
+	(void)state;
+	struct fixture *f = begin(NULL);
+	struct agent *a = &f->agents[0];
+	struct mono mono = keep_house(f, (struct mono){ 1000 }, 0, 2);
+	OK(store_begin(f->store, err));
+	struct wire_postmortem death = storekit_death(1, "d", 0, 1, 5000);
+	OK(store_postmortem(f->store, a->row, &a->epoch, &death, STR("part"), (struct wall){ 5000 }, err));
+	struct wire_finding finding = storekit_finding(2, "f", WIRE_OPENED);
+	OK(store_finding(f->store, a->row, &a->epoch, &finding, STR("{}"), (struct wall){ 5001 }, err));
+	OK(store_commit(f->store, err));
+	(void)keep_house(f, mono, 0, 90);
+	assert_int_equal(count(f).n_postmortems, 1);
+	assert_int_equal(count(f).n_findings, 1);
+	check(f);
+	end(f);
+}
+
 /* What came while the clock was ahead keeps nothing of what comes after it from growing old. */
 static void and_goes_back(void **state)
 {
@@ -461,11 +481,12 @@ static void a_clock_of_1970(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(folds_and_rolls), cmocka_unit_test(between),
-		cmocka_unit_test(expires),         cmocka_unit_test(cap),
-		cmocka_unit_test(cap_refuses),     cmocka_unit_test(no_growth),
-		cmocka_unit_test(in_steps),        cmocka_unit_test(a_clock_that_is_ahead),
-		cmocka_unit_test(and_goes_back),   cmocka_unit_test(a_clock_of_1970),
+		cmocka_unit_test(folds_and_rolls),  cmocka_unit_test(between),
+		cmocka_unit_test(expires),          cmocka_unit_test(cap),
+		cmocka_unit_test(cap_refuses),      cmocka_unit_test(no_growth),
+		cmocka_unit_test(in_steps),         cmocka_unit_test(a_clock_that_is_ahead),
+		cmocka_unit_test(received_in_1970), cmocka_unit_test(and_goes_back),
+		cmocka_unit_test(a_clock_of_1970),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
