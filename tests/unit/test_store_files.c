@@ -228,10 +228,7 @@ static void deleted_while_open(void **state)
 {
 	struct fixture *f = *state;
 	struct err err = { 0 };
-	open_it(f, NULL);
-	char path[PATH_MAX];
-	(void)snprintf(path, sizeof path, "%s/bankfull.db", f->scratch.path);
-	assert_int_equal(unlink(path), 0);
+	assert_int_equal(unlink(path_of(f, "bankfull.db")), 0);
 	assert_true(store_begin(f->store, &err) < 0);
 	assert_int_equal(err.kind, ERR_IO);
 	assert_non_null(strstr(err.message, "was deleted or replaced while it was open"));
