@@ -100,10 +100,9 @@ int target_first(int *ret_pid, size_t *ret_others, struct err *err)
 	if (rc < 0)
 		return rc;
 	if (!found.n_engines && found.n_jvms)
-		return err_set(
-			err, ERR_GONE,
-			"no JVM here runs Flink or Kafka Streams; %d %s something else: choose one with --pid",
-			found.n_jvms, found.n_jvms == 1 ? "other does" : "others do");
+		return err_set(err, ERR_GONE,
+			       "no JVM here runs Flink or Kafka Streams; %d %s something else: choose one with --pid",
+			       found.n_jvms, found.n_jvms == 1 ? "other does" : "others do");
 	if (!found.n_engines)
 		return err_set(err, ERR_GONE, "no JVM is visible here yet (shareProcessNamespace? hidepid?)");
 	*ret_pid = found.first_engine;

@@ -9,11 +9,12 @@ enum { UUID_LEN = 36 };
 
 static bool is_uuid(struct str text)
 {
+	static const char digits[] = "0123456789abcdef";
 	if (text.len < UUID_LEN)
 		return false;
 	for (size_t i = 0; i < UUID_LEN; i++) {
 		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-		if (dash ? text.ptr[i] != '-' : !memchr("0123456789abcdef", text.ptr[i], 16))
+		if (dash ? text.ptr[i] != '-' : !memchr(digits, text.ptr[i], sizeof digits - 1))
 			return false;
 	}
 	return true;

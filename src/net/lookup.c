@@ -84,8 +84,7 @@ _Noreturn static void child(const char *host, int fd, pid_t parent)
 	if (!out)
 		_exit(1);
 	resolve(host, out);
-	fflush(out);
-	_exit(0);
+	_exit(fflush(out) == 0 ? 0 : 1);
 }
 
 /* --- in the parent -------------------------------------------------------------------------- */
