@@ -12,6 +12,7 @@ const char *const death_cause_names[DEATH_CAUSE_COUNT] = { "unknown", "container
 
 enum {
 	NEAR_LIMIT_PCT = 95, /* of a limit that is said to have been full */
+	PAST_LIMIT_PCT = 5,  /* by what smaps and status may be wrong, and more */
 	NODE_LOW_PCT = 5,    /* of memory available: kubelet evicts at 100 MiB, the kernel kills at none */
 	NODE_STALL_BP =
 		2000,     /* a fifth of the last ten seconds in which nobody on the node could run for want of memory */
@@ -37,9 +38,16 @@ static bool rose(struct count count)
 	return count.known && count.n > 0;
 }
 
+/* A limit that is told may be the wrong one: the kernel lets nobody past the one in force. */
+static bool is_past(struct qty bytes, struct limit limit)
+{
+	return limit.kind == LIMIT_SET && qty_known(bytes) &&
+	       bytes.bytes > sat_add(limit.bytes, limit.bytes / 100 * PAST_LIMIT_PCT);
+}
+
 static bool near(struct qty bytes, struct limit limit)
 {
-	return limit.kind == LIMIT_SET && limit.bytes > 0 && qty_known(bytes) &&
+	return limit.kind == LIMIT_SET && limit.bytes > 0 && qty_known(bytes) && !is_past(bytes, limit) &&
 	       sat_mul(bytes.bytes, 100) / NEAR_LIMIT_PCT >= limit.bytes;
 }
 
@@ -244,7 +252,7 @@ static void by_last_sight(const struct death_evidence *e, struct death_verdict *
 		    NEAR_LIMIT_PCT, how);
 	} else if (node_was_low(e)) {
 		say(v, DEATH_NODE, fresh ? 50 : 35, "the node was out of memory when last seen%s", how);
-	} else if (near(e->peak_bytes, e->limit)) {
+	} else if (!is_past(e->floor_bytes, e->limit) && near(e->peak_bytes, e->limit)) {
 		/* It may have peaked once more, unseen; or it was ended long after. */
 		say(v, DEATH_CONTAINER_LIMIT, 40,
 		    "what the kernel cannot reclaim had been over %d %% of the container's limit at its highest, and was less when last seen",
@@ -261,7 +269,10 @@ static void by_last_sight(const struct death_evidence *e, struct death_verdict *
 	}
 	if (v->missing[0])
 		return;
-	if (never)
+	if (is_past(e->floor_bytes, e->limit) || is_past(e->peak_bytes, e->limit))
+		miss(v,
+		     "the limit in force: what the kernel cannot reclaim stood past the one that was told (--limit), so it is another");
+	else if (never)
 		miss(v,
 		     "memory.events: no cgroup was in sight; run where the container's cgroup v2 directory is visible (same pod, shareProcessNamespace) or give --cgroup DIR");
 	else

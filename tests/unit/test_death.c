@@ -72,6 +72,12 @@ static const struct row rows[] = {
 	/* What the JVM left of its own, where no status is known. */
 	{ "hsperfdata gone", 0, 0, 0, 0, NONE, .perf_left = TRISTATE_FALSE, .cause = DEATH_EXIT, .least_pct = 80,
 	  .most_pct = 90, .why = "took its hsperfdata file away", .missing = "exit status" },
+	{ "past a limit that was told: another is in force", UNREAD, UNREAD, UNREAD, UNREAD, .gone = true,
+	  .floor_pct = 160, .peak_pct = 160, NONE, .cause = DEATH_UNKNOWN, .least_pct = 0, .most_pct = 0,
+	  .why = "nothing was near its limit", .missing = "the limit in force" },
+	{ "at a limit that was told", UNREAD, UNREAD, UNREAD, UNREAD, .gone = true, .floor_pct = 104, NONE,
+	  .cause = DEATH_CONTAINER_LIMIT, .least_pct = 70, .most_pct = 80, .why = "over 95 %",
+	  .missing = "memory.events" },
 	{ "hsperfdata left", 0, 0, 0, 0, NONE, .perf_left = TRISTATE_TRUE, .cause = DEATH_SIGKILL, .least_pct = 75,
 	  .most_pct = 85, .why = "left its hsperfdata file", .missing = "who sent it" },
 	{ "hsperfdata left, may be ExitOnOutOfMemoryError", 0, 0, 0, 0, NONE, .perf_left = TRISTATE_TRUE,
