@@ -92,7 +92,7 @@ def mutants():
             for key in way[:-1]:
                 parent = parent[key]
             old = parent[way[-1]]
-            parent[way[-1]] = {} if isinstance(old, (list, str)) else "wrong" if not isinstance(old, str) else []
+            parent[way[-1]] = False if old is None else {} if isinstance(old, (list, str)) else "wrong"
             n += 1
             if VALIDATOR.is_valid(mutant):
                 yield "%s: valid with a wrong kind at %s" % (path, "/".join(map(str, way)))

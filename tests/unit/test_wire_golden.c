@@ -69,18 +69,26 @@ static void same_again(const char *name)
 	struct str frame = golden_text(name);
 	struct wire_message message;
 	struct err err = { 0 };
-	auto_buf struct buf body = { .cap = CAP }, whole = { .cap = CAP }, again = { .cap = CAP };
+	auto_buf struct buf body = { .cap = CAP }, whole = { .cap = CAP }, deep = { .cap = CAP },
+			    again = { .cap = CAP };
 	decoded(frame, name, &message);
 	if (message.type == WIRE_POSTMORTEM) {
 		member_text(frame, "body", &body);
 		message.postmortem.body = buf_str(&body);
 	}
+	member_text(frame, "deep", &deep);
+	if (deep.len)
+		message.finding.deep = buf_str(&deep);
 	if (wire_encode(&message, &again, &err) < 0)
 		fail_msg("%s: %s", name, err.message);
 	member_text(frame, "finding", &whole);
 	if (whole.len) {
-		again.len--; /* the closing brace */
-		(void)buf_printf(&again, ",\"finding\":%s}", whole.ptr);
+		auto_buf struct buf after = { .cap = CAP }; /* "deep", or the closing brace alone */
+		const char *at = strstr(again.ptr, ",\"deep\":");
+		size_t len = at ? (size_t)(at - again.ptr) : again.len - 1;
+		(void)buf_add(&after, str_skip(buf_str(&again), len));
+		again.len = len;
+		(void)buf_printf(&again, ",\"finding\":%s%s", whole.ptr, after.ptr);
 	}
 	auto_buf struct buf expected = { .cap = CAP };
 	(void)buf_add(&expected, frame);
@@ -272,6 +280,12 @@ static void finding_and_postmortem_in_full(void **state)
 	assert_string_equal(m.finding.title, "RocksDB holds 1.11 GiB of 819.2 MiB of managed memory");
 	assert_int_equal(m.finding.opened.ms, 1764489950000);
 	assert_null(m.finding.whole);
+	golden("finding-deep", &m);
+	assert_head(&m.finding.head, 17285);
+	assert_int_equal(m.finding.edge, WIRE_UPDATED);
+	assert_int_equal(m.finding.owner, -1);
+	/* What is told of threads and mappings is for those who keep the frame's text. */
+	assert_int_equal(m.finding.deep.len, 0);
 	golden("postmortem-full", &m);
 	assert_head(&m.postmortem.head, 17289);
 	assert_string_equal(m.postmortem.id, "death/8-123457");
