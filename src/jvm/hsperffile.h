@@ -30,9 +30,9 @@ int hsperffile_read(int root_fd, const struct process_status *status, struct str
 int hsperffile_keep(int root_fd, const struct process_status *status, struct str maps);
 
 /*
- * Whether the JVM left its file behind when it ended (tried on OpenJDK 17 and 25): it is gone after an exit, halt(), SIGTERM
- * or a crash, and stays after SIGKILL and after os::_exit(3) of -XX:+ExitOnOutOfMemoryError. `dir_fd` -1: unread. Look soon: the
- * next JVM with this /tmp clears away what the dead left.
+ * Whether the JVM left its file behind when it ended (tried on OpenJDK 17.0.15 and 25.0.3): it is gone after an exit, halt(),
+ * SIGTERM or a crash, and stays after SIGKILL and after os::_exit(3) of -XX:+ExitOnOutOfMemoryError. `dir_fd` -1: unread. Look
+ * soon: the next JVM with this /tmp clears away what the dead left.
  */
 enum tristate hsperffile_left(int dir_fd, const struct process_status *status);
 
