@@ -113,6 +113,10 @@ waited() { awk -v t="$(series bankfull_agent_slow_seconds_total)" 'BEGIN { exit 
 check 'it was waited for, by a child' until_true 10 waited
 share=$(get /metrics | awk '$1 == "bankfull_agent_smaps_walk_seconds_total" { walk = $2 } $1 == "bankfull_agent_smaps_walks_total" { n = $2 } END { print(n ? walk / n : 9) }')
 check "a walk of this JVM is short ($share s)" awk -v t="$share" 'BEGIN { exit !(t < 0.2) }'
+# Who has grown is told from two scans, and a busy machine makes the second one late.
+native='bankfull_owner_resident_bytes{owner="native-other",group="anon"}'
+before=$(awk -v name="$native" '$1 == name { print $2 }' "$work/page")
+check "a second scan sees who has grown (from $before)" until_true 40 at_least "$native" $((before + (16 << 20)))
 
 # --- it dies ------------------------------------------------------------------------------
 first=$pid
