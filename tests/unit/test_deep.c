@@ -108,6 +108,74 @@ static void the_largest_mappings_are_told(void **state)
 	free(s);
 }
 
+/* Names as long as they get, of what grows most when it is escaped: each fits its cap, and all of them theirs. */
+static void the_worst_names_fit(void **state)
+{
+	(void)state;
+	enum { N = 20, LONG = 400 };
+	static const struct {
+		const char *label, *bytes, *expected; /* as the name begins */
+	} rows[] = {
+		{ "control bytes", "\x1b", "\\x1b\\x1b\\x1b" },
+		{ "a NUL's neighbour", "\x01", "\\x01\\x01" },
+		{ "DEL", "\x7f", "\\x7f" },
+		{ "no UTF-8", "\xff", "\\xff" },
+		{ "quotes", "\"", "\"\"\"" },
+		{ "backslashes", "\\", "\\" },
+		{ "three bytes each", "\xe2\x82\xac", "\xe2\x82\xac" },
+		{ "four", "\xf0\x9f\x90\x98", "\xf0\x9f\x90\x98" },
+	};
+	struct snapshot *s = calloc(1, sizeof *s);
+	struct deep_names *names = malloc(sizeof *names);
+	for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+		struct vma items[N];
+		char longest[LONG];
+		size_t len = strlen(rows[row].bytes);
+		for (size_t i = 0; i < LONG; i++)
+			longest[i] = rows[row].bytes[i % len];
+		for (size_t i = 0; i < N; i++)
+			items[i] = (struct vma){ .end = UINT64_C(1) << 53,
+						 .rss_bytes = UINT64_C(1) << 52,
+						 .kind = VMA_BRK,
+						 .name_len = LONG / 12 * 12 };
+		memset(names, 0, sizeof *names);
+		for (unsigned i = 0; i < N; i++) {
+			char comm[LONG];
+			memcpy(comm, longest, sizeof comm);
+			comm[0] = (char)('A' + i);
+			deep_fold(names, (struct str){ comm, sizeof comm });
+			names->names[i].n = UINT32_MAX / N;
+		}
+		names->threads = UINT32_MAX;
+		s->vmas = (struct vma_set){ .items = items, .n = N, .names = longest, .names_len = LONG };
+		s->vmas_read = true;
+		s->age_ms = UINT32_MAX;
+		auto_buf struct buf text = { .cap = DEEP_TEXT_CAP };
+		struct err err;
+		struct js *root = NULL;
+		if (deep_write(s, names, &text, &err) < 0)
+			fail_msg("%s: %s", rows[row].label, err.message);
+		assert_true(text.len < DEEP_TEXT_CAP / 2);
+		for (size_t i = 0; i < text.len; i++)
+			assert_in_range((uint8_t)text.ptr[i], ' ', 0xf4);
+		if (js_parse(buf_str(&text), DEEP_TEXT_CAP, &root, &err) < 0)
+			fail_msg("%s: %s", rows[row].label, err.message);
+		assert_int_equal(js_len(js_get(root, "mappings")), DEEP_ROWS);
+		assert_int_equal(js_len(js_get(root, "threads")), DEEP_ROWS);
+		for (size_t i = 0; i < DEEP_ROWS; i++) {
+			struct str name;
+			assert_true(js_str(at(root, "mappings", i, "name"), &name));
+			assert_true(str_starts(name, str_of(rows[row].expected)));
+			assert_in_range(name.len, DEEP_NAME_CAP - 4, DEEP_NAME_CAP - 1);
+			assert_true(js_str(at(root, "threads", i, "name"), &name));
+			assert_in_range(name.len, DEEP_NAME_CAP - 5, DEEP_NAME_CAP - 1);
+		}
+		js_free(root);
+	}
+	free(names);
+	free(s);
+}
+
 static void our_own_threads(void **state)
 {
 	(void)state;
@@ -137,6 +205,7 @@ int main(void)
 		cmocka_unit_test(threads_of_one_kind_are_one_name),
 		cmocka_unit_test(names_are_bounded),
 		cmocka_unit_test(the_largest_mappings_are_told),
+		cmocka_unit_test(the_worst_names_fit),
 		cmocka_unit_test(our_own_threads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

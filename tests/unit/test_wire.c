@@ -407,6 +407,60 @@ static void the_whole_finding_goes_along(void **state)
 	assert_null(message.finding.whole);
 }
 
+static void a_deeper_reading_is_an_object_within_the_frame(void **state)
+{
+	(void)state;
+	static struct finding whole = { .rule = "freeboard-low", .title = "t", .observation = "o", .owner = -1 };
+	struct wire_message m;
+	memset(&m, 0, sizeof m);
+	m.type = WIRE_FINDING;
+	m.finding = (struct wire_finding){ .head.seq = 1,
+					   .id = "i",
+					   .rule = "freeboard-low",
+					   .severity = SEVERITY_WARNING,
+					   .owner = -1,
+					   .whole = &whole };
+	auto_buf struct buf frame = { .cap = 1 << 20 };
+	struct err err = { 0 };
+	/* Longest that fits: what is left of the frame beside the rest; one byte more does not. */
+	m.finding.deep = STR("{\"x\":\"\"}");
+	if (wire_encode(&m, &frame, &err) < 0)
+		fail_msg("%s", err.message);
+	size_t room = WIRE_FRAME_MAX - frame.len;
+	auto_free char *text = malloc(WIRE_FRAME_MAX + 1);
+	assert_non_null(text);
+	for (size_t more = 0; more < 2; more++) {
+		size_t len = 8 + room + more;
+		memset(text, 'x', WIRE_FRAME_MAX + 1);
+		memcpy(text, "{\"x\":\"", 6);
+		memcpy(text + len - 2, "\"}", 2);
+		m.finding.deep = (struct str){ text, len };
+		buf_clear(&frame);
+		assert_int_equal(wire_encode(&m, &frame, &err) < 0, more);
+		assert_int_equal(frame.len, more ? 0 : WIRE_FRAME_MAX);
+	}
+	assert_int_equal(err.kind, ERR_LIMIT);
+	const struct {
+		struct str deep;
+		const char *message;
+	} wrong[] = {
+		{ STR("[]"), "finding: deep: not an object" },
+		{ STR("{\"a\":1"), "finding: deep: JSON" },
+		{ STR("{\"name\":\"\x1b\"}"), "finding: deep: JSON" },
+		{ STR("{\"name\":\"\xff\"}"), "finding: deep: JSON" },
+		{ STR("{\"a\":[[[[[[[[[[[1]]]]]]]]]]]}"), "finding: deep: JSON is nested deeper than 11 levels" },
+		{ { text, WIRE_FRAME_MAX + 1 }, "finding: deep: JSON of 65537 bytes" },
+	};
+	(void)buf_puts(&frame, "kept");
+	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+		m.finding.deep = wrong[i].deep;
+		assert_true(wire_encode(&m, &frame, &err) < 0);
+		if (!str_starts(str_of(err.message), str_of(wrong[i].message)))
+			fail_msg("\"%s\", not \"%s\"", err.message, wrong[i].message);
+		assert_string_equal(frame.ptr, "kept");
+	}
+}
+
 static void labels_of_one_name_go_once(void **state)
 {
 	(void)state;
@@ -459,6 +513,7 @@ int main(void)
 		cmocka_unit_test(texts_are_cut_and_cleaned),
 		cmocka_unit_test(what_cannot_be_sent_is_an_error),
 		cmocka_unit_test(the_whole_finding_goes_along),
+		cmocka_unit_test(a_deeper_reading_is_an_object_within_the_frame),
 		cmocka_unit_test(labels_of_one_name_go_once),
 		cmocka_unit_test(an_epoch_has_one_spelling),
 	};
