@@ -85,7 +85,12 @@ static int scan_once(struct watch *watch, struct snapshot **ret_snapshot, struct
 	struct buf *text = evidence_new(&watch->evidence, "proc/smaps", LIMIT_SMAPS);
 	if (!text)
 		return err_set(err, ERR_LIMIT, "no room for smaps");
+	/* Growing towards some hundred KiB would ask for three times as much. No room: the reading itself says so. */
+	if (watch->smaps_len && !buf_grow(text, watch->smaps_len + 2 * CHUNK))
+		text->state = BUF_OK;
 	int rc = read_smaps(watch->target.pid_fd, text, walk, err);
+	if (rc == 0)
+		watch->smaps_len = text->len;
 	if (rc == 0 && text->len == 0)
 		rc = err_set(err, ERR_GONE, "smaps is empty: the process has ended");
 	if (rc < 0) {

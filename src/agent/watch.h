@@ -31,6 +31,7 @@ struct watch {
 	struct watch_file stat; /* who it is, by its number, start and program */
 	struct watch_file files[WATCH_FILES_MAX];
 	size_t n_files;
+	size_t smaps_len;        /* of the last scan's text: the next one has its room at once */
 	bool any_fs;             /* for tests: cgroup_directory need not be a cgroup */
 	uint64_t reopened_total; /* cgroups that were replaced under the target */
 };

@@ -12,6 +12,9 @@
 /* Makes call number `nth` (from 1) of a kind fail: alloc open stat read write fork. 0 only counts. */
 void fault_arm(const char *call, uint64_t nth);
 
+/* Of kind "alloc", while it is armed: the bytes that were asked for. */
+uint64_t fault_bytes(void);
+
 /* Ends it, and returns how many calls of the kind there were. */
 uint64_t fault_disarm(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The agent's tick with each call failing once, in turn: it goes on, what could not be read is unread, and the next tick
- * has everything again. And in steady state it allocates nothing.
+ * has everything again. And in steady state it allocates nothing; what a scan and a scrape allocate is counted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,8 +20,10 @@
 #include <unistd.h>
 
 #include "agent/build.h"
+#include "agent/expose.h"
 #include "agent/sample.h"
 #include "agent/scan.h"
+#include "agent/slowtext.h"
 #include "fault/fault.h"
 #include "ledger/reconcile.h"
 #include "rules/rules.h"
@@ -159,6 +161,93 @@ static void a_tick_allocates_nothing(void **state)
 	assert_int_equal(fault_disarm(), 0);
 }
 
+/* What was asked of the allocator since fault_arm("alloc", 0), said for docs/agent.md. */
+static uint64_t allocations(const char *what, uint64_t *ret_bytes)
+{
+	*ret_bytes = fault_bytes();
+	uint64_t calls = fault_disarm();
+	printf("# %s: %llu allocations, %llu KiB\n", what, (unsigned long long)calls,
+	       (unsigned long long)*ret_bytes / 1024);
+	return calls;
+}
+
+/* The snapshot is made anew, for the one before stays if that fails; but no text grows to its size by and by. */
+static void a_scan_allocates_the_same_each_time(void **state)
+{
+	(void)state;
+	open_it();
+	uint64_t first = 0;
+	for (int i = 0; i < 5; i++) {
+		fault_arm("alloc", 0);
+		assert_true(scan());
+		uint64_t bytes, calls = allocations("a scan", &bytes);
+		assert_in_range(calls, 1, 25);
+		/* The text once, mappings and their names, the snapshot, a list of tmpfs. */
+		assert_in_range(bytes, sizeof *snapshot, watch->smaps_len + 384 * 1024 + snapshot->vmas.n * 300);
+		if (i > 0)
+			assert_int_equal(calls, first);
+		first = calls;
+	}
+	printf("# of %zu mappings\n", snapshot->vmas.n);
+}
+
+/* What the parent does when its child has asked the engine, by what was recorded of one. */
+static void a_scrape_allocates_the_same_each_time(void **state)
+{
+	(void)state;
+	struct evidence *recorded = malloc(sizeof *recorded);
+	struct snapshot *of = NULL, *next = NULL;
+	auto_buf struct buf text = { .cap = SLOW_CAP }, page = { .cap = 1 << 20 };
+	struct err err = { 0 };
+	evidence_init(recorded);
+	assert_int_equal(evidence_load("tests/fixtures/flink120_rocksdb_g1_jdk17", recorded, &err), 0);
+	assert_true(slowtext_encode(recorded, SLOW_ENGINE, &text));
+	assert_true(text.len > 10000);
+	assert_int_equal(build_run(recorded, &of, &err), 0);
+	evidence_drop(recorded, "proc/smaps"); /* as a scan does */
+	uint64_t first = 0;
+	for (int i = 0; i < 3; i++) {
+		fault_arm("alloc", 0);
+		assert_int_equal(slowtext_merge(buf_str(&text), SLOW_ENGINE, recorded, &err), 0);
+		assert_int_equal(build_again(recorded, of, &next, &err), 0);
+		uint64_t bytes, calls = allocations("a scrape of the engine", &bytes);
+		build_free(of);
+		of = next;
+		assert_in_range(calls, 1, 200);
+		assert_in_range(bytes, text.len, 8 * text.len + 512 * 1024);
+		if (i > 0)
+			assert_int_equal(calls, first);
+		first = calls;
+	}
+	printf("# of %zu KiB\n", text.len / 1024);
+	recon_run(of, ledger);
+	aged_keep(of, ledger, mark);
+	static struct history_view view;
+	static struct budget budget;
+	static struct slow_counts slow;
+	static struct outbox_counts outbox;
+	static struct usage usage;
+	const struct expose_input in = { .version = "0",
+					 .snapshot = of,
+					 .ledger = ledger,
+					 .mark = mark,
+					 .history = &view,
+					 .standings = &standings,
+					 .budget = &budget,
+					 .slow = &slow,
+					 .outbox = &outbox,
+					 .usage = &usage };
+	fault_arm("alloc", 0);
+	assert_true(expose_metrics(&in, &page));
+	uint64_t bytes, calls = allocations("a page of /metrics", &bytes);
+	assert_in_range(calls, 1, 25);
+	printf("# of %zu KiB\n", page.len / 1024);
+	assert_in_range(bytes, page.len, 8 * page.len);
+	build_free(of);
+	evidence_done(recorded);
+	free(recorded);
+}
+
 static void a_tick_survives_each_failing_read(void **state)
 {
 	(void)state;
@@ -238,6 +327,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_tick_allocates_nothing),
+		cmocka_unit_test(a_scan_allocates_the_same_each_time),
+		cmocka_unit_test(a_scrape_allocates_the_same_each_time),
 		cmocka_unit_test(a_tick_survives_each_failing_read),
 		cmocka_unit_test(a_scan_that_fails_leaves_the_books_of_before),
 		cmocka_unit_test(opening_a_target_fails_whole_or_opens_it),

@@ -42,6 +42,7 @@ struct state {
 	_Atomic uint64_t calls; /* of the kind, by all processes */
 	_Atomic uint64_t fired; /* calls made to fail */
 	char what[240];         /* the call that failed, and from where */
+	_Atomic uint64_t bytes; /* asked of the allocator */
 };
 
 enum kind { KIND_NONE, ALLOC, OPEN, STAT, READ, WRITE, FORK };
@@ -106,6 +107,11 @@ void fault_arm(const char *call, uint64_t n)
 	nth = n;
 	how = FAIL;
 	state = &here;
+}
+
+uint64_t fault_bytes(void)
+{
+	return state ? state->bytes : 0;
 }
 
 uint64_t fault_disarm(void)
@@ -198,18 +204,27 @@ void *__libc_realloc(void *, size_t);
 #define real_realloc __libc_realloc
 #endif
 
+static void add_bytes(size_t n)
+{
+	if (state && armed == ALLOC)
+		atomic_fetch_add(&state->bytes, n);
+}
+
 void *NAME(malloc)(size_t n)
 {
+	add_bytes(n);
 	return hit(ALLOC, "malloc", NULL, CALLER) ? NULL : real_malloc(n);
 }
 
 void *NAME(calloc)(size_t n, size_t size)
 {
+	add_bytes(n * size);
 	return hit(ALLOC, "calloc", NULL, CALLER) ? NULL : real_calloc(n, size);
 }
 
 void *NAME(realloc)(void *p, size_t n)
 {
+	add_bytes(n); /* the whole of it: it may have to move */
 	return hit(ALLOC, "realloc", NULL, CALLER) ? NULL : real_realloc(p, n);
 }
 
