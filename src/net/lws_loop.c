@@ -171,6 +171,9 @@ static int start_threads(struct loop *loop, struct err *err)
 		return err_sys(err, code, "block signals");
 	int r = loop_work(loop, nothing, nothing, NULL, err);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	/* Until it is done: nothing else is on this loop yet, and one that is freed at once must not leave it behind. */
+	if (r == 0)
+		(void)uv_run(&loop->uv, UV_RUN_DEFAULT);
 	return r;
 }
 
