@@ -3,7 +3,7 @@
  * Days of a TaskManager's life on simulated time, through history, rules and hysteresis as an agent runs them: which
  * rules open, when, and that nothing else does; and whether the limit is reached when it was said to be.
  *
- * time-limit: 180
+ * time-limit: 300
  *
  * Ticks are 15 s apart and scans 75 s, so that a checkpoint's peak of 15 s every minute falls on each phase of them.
  */

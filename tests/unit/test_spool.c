@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* time-limit: 120 */
+/* time-limit: 240 */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
