@@ -184,6 +184,9 @@ check: ## install, build and run every test, under gcc and clang, plain and sani
 		release:integration
 $(KINDS:%=check-%): check-%: tests ## one kind under VARIANT: unit property golden fuzz-replay fault cli integration; ONLY=glob
 	@tests/run-all $(VARIANT):$*
+.PHONY: check-lab
+check-lab: all ## the agent beside a JVM that the kernel kills, on a kernel of its own (QEMU): 6 minutes, no part of check
+	@BANKFULL=$B/bankfull tests/lab/agent.sh
 golden-update: all ## rewrite tests/golden; read the diff before you commit it
 	@BANKFULL=$B/bankfull tests/golden/run --update
 fuzz: ## fuzz one parser or all: make fuzz FUZZ=smaps SECS=60
