@@ -77,7 +77,7 @@ const struct rule rule_table[] = {
 	{ "rocksdb-metadata-thrash", "index and filter blocks do not fit RocksDB's block cache",
 	  "RocksDB's cache metrics over time", rule_rocksdb_metadata_thrash, true, 300 },
 	{ "limit-changed", "the container's limit was changed while the JVM ran", "limit over time", rule_limit_changed,
-	  true, 0 },
+	  true, 1 }, /* an event, not a level: a JVM may die of it within the minute that others wait */
 };
 
 const size_t rule_count = sizeof rule_table / sizeof rule_table[0];
