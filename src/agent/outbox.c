@@ -88,8 +88,9 @@ static void ended(struct outbox *outbox, const struct wsclient_ended *how)
 		/* Said once, and again when the reason is another one. */
 		bool news = !outbox->said_down || strncmp(outbox->trouble, e.text, sizeof outbox->trouble - 1) != 0;
 		if (news)
-			logger_say(outbox->log, SAY_WARNING, e.event, "%s; next attempt in %llu ms", e.text,
-				   (unsigned long long)e.delay_ms);
+			logger_say(outbox->log, SAY_WARNING, e.event, "%s: %s; next attempt in %llu.%llu s",
+				   outbox->url, e.text, (unsigned long long)(e.delay_ms / 1000),
+				   (unsigned long long)(e.delay_ms % 1000 / 100));
 		outbox->said_down = true;
 		(void)snprintf(outbox->trouble, sizeof outbox->trouble, "%s", e.text);
 	}
@@ -257,6 +258,7 @@ static int make_uplink(struct outbox *outbox, const struct outbox_options *optio
 	outbox->uplink.began = outbox->began;
 	if (ret < 0 || !options->url)
 		return ret;
+	outbox->url = options->url;
 	static const struct wsclient_events events = {
 		.on_open = on_open, .on_frame = on_frame, .on_writable = on_writable, .on_end = on_end
 	};

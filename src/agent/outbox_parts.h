@@ -20,6 +20,7 @@ struct outbox {
 	struct recorder recorder;
 	struct uplink uplink;
 	struct wsclient *client;  /* NULL: there is no collector */
+	const char *url;          /* of it, for the log */
 	struct loop_timer *again; /* the next attempt, or the end of the stop */
 	struct loop_timer *check; /* stuck sessions, disks to try again */
 	bool attempting;          /* an attempt or a session is on */
