@@ -176,36 +176,18 @@ static void put_growth(struct js_out *out, const struct wire_sample *first, cons
 	js_out_object_end(out);
 }
 
-static void put_tristate(struct js_out *out, const char *key, enum tristate state)
-{
-	js_out_key(out, key);
-	if (state == TRISTATE_UNREAD)
-		js_out_null(out);
-	else
-		js_out_bool(out, state == TRISTATE_TRUE);
-}
-
 /* What the engine was doing, and what had been foretold. */
 static void put_last(struct js_out *out, const struct wire_sample *last)
 {
-	js_out_key(out, "context");
 	if (!last) {
+		js_out_key(out, "context");
 		js_out_null(out);
 		js_out_key(out, "forecast");
 		js_out_null(out);
 		return;
 	}
-	const struct engine_context *context = &last->context;
-	js_out_object(out);
-	put_text(out, "job_state", context->job_state);
-	put_tristate(out, "checkpointing", context->checkpointing);
-	put_tristate(out, "restoring", context->restoring);
-	put_tristate(out, "rebalancing", context->rebalancing);
-	count_put(out, "backpressured_bp", context->backpressured_bp);
-	count_put(out, "busy_bp", context->busy_bp);
-	count_put(out, "records_lag_max", context->records_lag_max);
-	count_put(out, "restarts", context->restarts);
-	js_out_object_end(out);
+	/* Read from the recorder, where no number is past what a reader takes. */
+	put_context(out, "context", &last->context);
 	js_out_key(out, "forecast");
 	js_out_object(out);
 	put_text(out, "kind", last->forecast.kind);

@@ -3,15 +3,6 @@
 
 #include "wire/put.h"
 
-static void put_switch(struct js_out *out, const char *key, enum tristate value)
-{
-	js_out_key(out, key);
-	if (value == TRISTATE_UNREAD)
-		js_out_null(out);
-	else
-		js_out_bool(out, value == TRISTATE_TRUE);
-}
-
 void report_read_host(struct js_out *out, const struct snapshot *s)
 {
 	js_out_key(out, "host");
@@ -64,10 +55,10 @@ void report_read_engine(struct js_out *out, const struct snapshot *s)
 	js_out_key(out, "engine");
 	js_out_object(out);
 	put_qty(out, "write_buffer_bytes", engine->write_buffer_bytes);
-	put_switch(out, "tickers", engine->tickers);
-	put_switch(out, "manual_compaction", engine->manual_compaction);
-	put_switch(out, "batch", engine->batch);
-	put_switch(out, "python", engine->python);
+	put_tristate(out, "tickers", engine->tickers);
+	put_tristate(out, "manual_compaction", engine->manual_compaction);
+	put_tristate(out, "batch", engine->batch);
+	put_tristate(out, "python", engine->python);
 	put_rocksdb(out, &engine->rocksdb);
 	js_out_key(out, "streams");
 	js_out_object(out);

@@ -135,30 +135,6 @@ static void put_forecast(struct js_out *out, const struct wire_forecast *forecas
 	js_out_object_end(out);
 }
 
-static void put_tristate(struct js_out *out, const char *key, enum tristate value)
-{
-	js_out_key(out, key);
-	if (value == TRISTATE_UNREAD)
-		js_out_null(out);
-	else
-		js_out_bool(out, value == TRISTATE_TRUE);
-}
-
-static void put_context(struct js_out *out, const struct engine_context *context)
-{
-	js_out_key(out, "context");
-	js_out_object(out);
-	put_text(out, "job_state", context->job_state);
-	put_tristate(out, "checkpointing", context->checkpointing);
-	put_tristate(out, "restoring", context->restoring);
-	put_tristate(out, "rebalancing", context->rebalancing);
-	put_count(out, "backpressured_bp", context->backpressured_bp);
-	put_count(out, "busy_bp", context->busy_bp);
-	put_count(out, "records_lag_max", context->records_lag_max);
-	put_count(out, "restarts", context->restarts);
-	js_out_object_end(out);
-}
-
 static void put_events(struct js_out *out, const struct cgroup_events *events)
 {
 	js_out_key(out, "events");
@@ -206,7 +182,7 @@ static void put_latest(struct js_out *out, const struct fleet_latest *latest, st
 	put_count(out, "pressure_some_avg10_bp", latest->some_avg10_bp);
 	put_count(out, "pressure_full_avg10_bp", latest->full_avg10_bp);
 	put_forecast(out, &latest->forecast);
-	put_context(out, &latest->context);
+	put_context(out, "context", &latest->context);
 	js_out_object_end(out);
 }
 

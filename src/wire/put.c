@@ -43,6 +43,30 @@ void put_text(struct js_out *out, const char *key, const char *text)
 		js_out_null(out);
 }
 
+void put_tristate(struct js_out *out, const char *key, enum tristate value)
+{
+	js_out_key(out, key);
+	if (value == TRISTATE_UNREAD)
+		js_out_null(out);
+	else
+		js_out_bool(out, value == TRISTATE_TRUE);
+}
+
+void put_context(struct js_out *out, const char *key, const struct engine_context *context)
+{
+	js_out_key(out, key);
+	js_out_object(out);
+	put_text(out, "job_state", context->job_state);
+	put_tristate(out, "checkpointing", context->checkpointing);
+	put_tristate(out, "restoring", context->restoring);
+	put_tristate(out, "rebalancing", context->rebalancing);
+	put_count(out, "backpressured_bp", context->backpressured_bp);
+	put_count(out, "busy_bp", context->busy_bp);
+	put_count(out, "records_lag_max", context->records_lag_max);
+	put_count(out, "restarts", context->restarts);
+	js_out_object_end(out);
+}
+
 void put_strings(struct js_out *out, const char *key, const char *first, size_t stride, size_t n)
 {
 	js_out_key(out, key);

@@ -6,6 +6,7 @@
 #ifndef WIRE_PUT_H
 #define WIRE_PUT_H
 
+#include "bankfull/context.h"
 #include "bankfull/quantity.h"
 #include "data/js.h"
 
@@ -14,6 +15,9 @@ void put_count(struct js_out *out, const char *key, struct count count);
 void put_signed(struct js_out *out, const char *key, struct signed_qty qty);
 void put_limit(struct js_out *out, const char *key, struct limit limit); /* null where none is set, too */
 void put_text(struct js_out *out, const char *key, const char *text);    /* null for NULL and for "" */
+
+void put_tristate(struct js_out *out, const char *key, enum tristate value);
+void put_context(struct js_out *out, const char *key, const struct engine_context *context);
 
 /* An array of `n` texts that stand `stride` bytes apart. */
 void put_strings(struct js_out *out, const char *key, const char *first, size_t stride, size_t n);
