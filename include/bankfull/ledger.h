@@ -145,4 +145,15 @@ struct ledger {
 	bool overlap; /* claims passed what is resident: the deficit stands in the residual */
 };
 
+/* A line that is listed and known, else 0: for sums whose caller tells apart what is unread. */
+static inline uint64_t ledger_bytes(const struct ledger *ledger, enum owner owner)
+{
+	return ledger->listed[owner] ? qty_or(ledger->lines[owner].bytes, 0) : 0;
+}
+
+static inline bool ledger_is_unread(const struct ledger *ledger, enum owner owner)
+{
+	return ledger->listed[owner] && !qty_known(ledger->lines[owner].bytes);
+}
+
 #endif

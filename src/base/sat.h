@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arithmetic on other people's numbers that stays at the end of u64 where it would pass it. */
+/* Arithmetic on other people's numbers that stays at either end of u64 where it would pass it. */
 #ifndef BASE_SAT_H
 #define BASE_SAT_H
 
@@ -15,6 +15,11 @@ static inline uint64_t sat_mul(uint64_t a, uint64_t b)
 {
 	uint64_t product;
 	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+static inline uint64_t sat_sub(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
 }
 
 #endif

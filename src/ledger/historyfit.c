@@ -5,6 +5,7 @@
 #include "base/sat.h"
 #include "ledger/historyparts.h"
 #include "ledger/parts.h"
+#include "ledger/reconcile.h"
 
 enum {
 	THREADS_NOISE = 16,
@@ -89,27 +90,6 @@ static uint64_t spike_of(const struct history *history, const struct trend *floo
 	return high > median ? (uint64_t)(high - median) : 0;
 }
 
-static uint64_t known_bytes(const struct ledger *ledger, enum owner owner)
-{
-	return ledger->listed[owner] ? qty_or(ledger->lines[owner].bytes, 0) : 0;
-}
-
-static bool is_unread(const struct ledger *ledger, enum owner owner)
-{
-	return ledger->listed[owner] && !qty_known(ledger->lines[owner].bytes);
-}
-
-static uint64_t less(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
-static bool rocksdb_is_unread(const struct snapshot *snapshot, const struct ledger *ledger)
-{
-	return is_unread(ledger, OWNER_ROCKSDB_BLOCK_CACHE) || is_unread(ledger, OWNER_ROCKSDB_TABLE_READERS) ||
-	       (is_unread(ledger, OWNER_ROCKSDB_MEMTABLES) && !snapshot->engine.rocksdb.memtables_in_cache);
-}
-
 /* What Flink sets aside for native memory and nobody has taken. */
 static uint64_t flink_bound(const struct snapshot *snapshot, const struct ledger *ledger)
 {
@@ -119,20 +99,20 @@ static uint64_t flink_bound(const struct snapshot *snapshot, const struct ledger
 	const struct flink_budget *flink = &snapshot->engine.flink;
 	uint64_t bound = qty_or(flink->overhead_bytes, 0);
 	for (size_t i = 0; i < sizeof of_overhead / sizeof of_overhead[0]; i++)
-		bound = less(bound, known_bytes(ledger, of_overhead[i]));
+		bound = sat_sub(bound, ledger_bytes(ledger, of_overhead[i]));
 	uint64_t task = qty_or(flink->task_off_heap_bytes, 0), direct = qty_or(flink->direct_bytes, 0);
-	uint64_t left = less(direct, known_bytes(ledger, OWNER_DIRECT_BUFFERS));
-	if (is_unread(ledger, OWNER_DIRECT_BUFFERS))
+	uint64_t left = sat_sub(direct, ledger_bytes(ledger, OWNER_DIRECT_BUFFERS));
+	if (ledger_is_unread(ledger, OWNER_DIRECT_BUFFERS))
 		bound = sat_add(bound, direct);
 	else
 		bound = sat_add(bound, task < left ? task : left);
-	if (is_unread(ledger, OWNER_METASPACE))
+	if (ledger_is_unread(ledger, OWNER_METASPACE))
 		bound = sat_add(bound, qty_or(flink->metaspace_bytes, 0));
-	uint64_t taken = sat_add(known_bytes(ledger, OWNER_ROCKSDB_BLOCK_CACHE),
-				 sat_add(known_bytes(ledger, OWNER_ROCKSDB_MEMTABLES),
-					 sat_add(known_bytes(ledger, OWNER_ROCKSDB_TABLE_READERS),
-						 known_bytes(ledger, OWNER_MANAGED_UNSAFE))));
-	return sat_add(bound, less(qty_or(flink->managed_bytes, 0), taken));
+	uint64_t taken = sat_add(ledger_bytes(ledger, OWNER_ROCKSDB_BLOCK_CACHE),
+				 sat_add(ledger_bytes(ledger, OWNER_ROCKSDB_MEMTABLES),
+					 sat_add(ledger_bytes(ledger, OWNER_ROCKSDB_TABLE_READERS),
+						 ledger_bytes(ledger, OWNER_MANAGED_UNSAFE))));
+	return sat_add(bound, sat_sub(qty_or(flink->managed_bytes, 0), taken));
 }
 
 /* Whether managed memory may stand in native-other: RocksDB without metrics, Python, batch, or nobody knows. */
@@ -140,7 +120,7 @@ static bool may_hold_managed(const struct snapshot *snapshot, const struct ledge
 {
 	const struct engine_state *engine = &snapshot->engine;
 	bool no_store = !ledger->listed[OWNER_ROCKSDB_BLOCK_CACHE];
-	return rocksdb_is_unread(snapshot, ledger) || engine->python == TRISTATE_TRUE ||
+	return recon_rocksdb_is_unread(snapshot, ledger) || engine->python == TRISTATE_TRUE ||
 	       (!snapshot->nmt_read &&
 		(engine->batch == TRISTATE_TRUE || (engine->backend == BACKEND_UNKNOWN && no_store)));
 }
@@ -149,9 +129,9 @@ struct qty history_soft_bound(const struct snapshot *snapshot, const struct ledg
 {
 	const struct engine_state *engine = &snapshot->engine;
 	if (engine->kind == ENGINE_FLINK_TASKMANAGER && qty_known(engine->flink.managed_bytes) &&
-	    (may_hold_managed(snapshot, ledger) || is_unread(ledger, OWNER_DIRECT_BUFFERS)))
+	    (may_hold_managed(snapshot, ledger) || ledger_is_unread(ledger, OWNER_DIRECT_BUFFERS)))
 		return qty_of(flink_bound(snapshot, ledger), QTY_INFERRED);
-	if (engine->kind == ENGINE_KAFKA_STREAMS && rocksdb_is_unread(snapshot, ledger))
+	if (engine->kind == ENGINE_KAFKA_STREAMS && recon_rocksdb_is_unread(snapshot, ledger))
 		return engine->streams.native_bound_bytes;
 	return (struct qty){ 0 };
 }
@@ -182,8 +162,8 @@ static struct limit bound_of(const struct history *history, const struct snapsho
 	const struct qty *capacity = &snapshot->engine.rocksdb.cache_capacity_bytes;
 	const struct qty *soft = &history->view.native_soft_bound_bytes;
 	if (owner == OWNER_ROCKSDB_BLOCK_CACHE && bound.kind == LIMIT_SET) /* of the three lines together */
-		bound.bytes = less(bound.bytes, sat_add(known_bytes(ledger, OWNER_ROCKSDB_MEMTABLES),
-							known_bytes(ledger, OWNER_ROCKSDB_TABLE_READERS)));
+		bound.bytes = sat_sub(bound.bytes, sat_add(ledger_bytes(ledger, OWNER_ROCKSDB_MEMTABLES),
+							   ledger_bytes(ledger, OWNER_ROCKSDB_TABLE_READERS)));
 	if (owner == OWNER_ROCKSDB_BLOCK_CACHE && qty_known(*capacity) &&
 	    (bound.kind != LIMIT_SET || capacity->bytes < bound.bytes))
 		bound = limit_set(capacity->bytes);
@@ -242,7 +222,7 @@ static void fit_forecast(struct history *history, const struct snapshot *snapsho
 		parts[n++] = (struct forecast_part){ .owner = -1, .now_bytes = floor, .trend = view->floor };
 		sum = floor;
 	}
-	limit = sum > floor ? sat_add(limit, sum - floor) : less(limit, floor - sum);
+	limit = sum > floor ? sat_add(limit, sum - floor) : sat_sub(limit, floor - sum);
 	forecast_run(parts, n, view->spike_bytes, limit, &view->forecast);
 }
 
@@ -266,7 +246,7 @@ static void fit_steps(struct history *history, const struct ledger *ledger)
 		}
 		steps_judge(heights, n, room, &history->view.steps[kind]);
 		uint64_t now = history->n_recent ? history->recent[history->n_recent - 1] : 0;
-		uint64_t grown = less(now, first), share = 0;
+		uint64_t grown = sat_sub(now, first), share = 0;
 		/* Right after an event, a cache that was closed is not there: then they are more than all growth. */
 		if (n && sum > 0)
 			share = grown > (uint64_t)sum ? sat_mul((uint64_t)sum, 10000) / grown : 10000;
@@ -339,7 +319,7 @@ static void age_forecast(struct forecast *forecast, uint64_t s)
 	uint64_t *times[] = { &forecast->earliest_s, &forecast->likely_s, &forecast->latest_s };
 	for (size_t i = 0; i < 3; i++)
 		if (*times[i] != FORECAST_NEVER)
-			*times[i] = less(*times[i], s);
+			*times[i] = sat_sub(*times[i], s);
 }
 
 static uint32_t settling(const struct history *history, struct mono now)

@@ -27,4 +27,7 @@ uint64_t recon_group_tolerance(uint64_t counter_bytes);
 /* max(1 MiB, online host CPUs x 2 x 64 pages): two per-cpu stocks of 64 pages may be in flight (mm/memcontrol.c MEMCG_CHARGE_BATCH). */
 uint64_t recon_stat_tolerance(const struct snapshot *snapshot);
 
+/* A line of RocksDB's is unread, so native-other holds its bytes; memtables that the cache is charged for have none. */
+bool recon_rocksdb_is_unread(const struct snapshot *snapshot, const struct ledger *ledger);
+
 #endif

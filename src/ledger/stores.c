@@ -2,6 +2,7 @@
 /* What RocksDB's own figures are worth: what of a cache's usage is only reserved, and whether a store is open at all. */
 #include "base/sat.h"
 #include "ledger/parts.h"
+#include "ledger/reconcile.h"
 
 /* write_buffer_size / 8, the largest arena block of an empty memtable that any of these engines has by default: RocksDB 6, 64 MiB. */
 enum { ARENA_BYTES = 8 << 20, RATIO_DEFAULT_BP = 5000 };
@@ -55,4 +56,11 @@ bool store_none_is_open(const struct engine_state *engine)
 	return engine->kind == ENGINE_FLINK_TASKMANAGER && store_managed_pays(engine) &&
 	       qty_known(engine->gauges.managed_used_bytes) && engine->gauges.managed_used_bytes.bytes == 0 &&
 	       qty_or(engine->flink.managed_bytes, 0) > 0;
+}
+
+bool recon_rocksdb_is_unread(const struct snapshot *snapshot, const struct ledger *ledger)
+{
+	return ledger_is_unread(ledger, OWNER_ROCKSDB_BLOCK_CACHE) ||
+	       ledger_is_unread(ledger, OWNER_ROCKSDB_TABLE_READERS) ||
+	       (ledger_is_unread(ledger, OWNER_ROCKSDB_MEMTABLES) && !snapshot->engine.rocksdb.memtables_in_cache);
 }

@@ -9,6 +9,7 @@
  */
 #include <stdio.h>
 
+#include "ledger/reconcile.h"
 #include "rules/all.h"
 #include "rules/foreign.h"
 #include "rules/growing.h"
@@ -65,7 +66,7 @@ static void causes(const struct rule_input *input, struct finding *finding)
 	finding_cause(
 		finding,
 		"malloc's fragments: the growth comes with savepoints and compactions, and the pace falls from day to day");
-	if (sight_rocksdb_is_unread(input))
+	if (recon_rocksdb_is_unread(input->snapshot, input->ledger))
 		finding_cause(
 			finding,
 			"RocksDB's caches, which no metric names here: they end at their capacity, and the pace falls");
@@ -77,7 +78,8 @@ static void causes(const struct rule_input *input, struct finding *finding)
 
 static bool is_guess(const struct rule_input *input)
 {
-	return sight_rocksdb_is_unread(input) && !qty_known(input->history->native_soft_bound_bytes);
+	return recon_rocksdb_is_unread(input->snapshot, input->ledger) &&
+	       !qty_known(input->history->native_soft_bound_bytes);
 }
 
 static void tell_growth(const struct rule_input *input, const struct trend *trend, uint64_t left_s,

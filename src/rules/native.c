@@ -7,6 +7,8 @@
  */
 #include <stdio.h>
 
+#include "base/sat.h"
+#include "ledger/reconcile.h"
 #include "rules/all.h"
 #include "rules/foreign.h"
 #include "rules/grow.h"
@@ -26,34 +28,19 @@ struct excuse {
 	bool is_guess;    /* something unread has no bound to excuse it by, or it is not known who uses a budget */
 };
 
-static uint64_t line_bytes(const struct ledger *ledger, enum owner owner)
-{
-	return ledger->listed[owner] ? qty_or(ledger->lines[owner].bytes, 0) : 0;
-}
-
-static bool is_unread(const struct ledger *ledger, enum owner owner)
-{
-	return ledger->listed[owner] && !qty_known(ledger->lines[owner].bytes);
-}
-
-static uint64_t less(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
 /* The JVM's own lines that stand in native-other because their place or size is unread. */
 static void excuse_jvm(const struct rule_input *input, struct finding *finding, struct excuse *excuse)
 {
 	const struct snapshot *s = input->snapshot;
 	const struct ledger *ledger = input->ledger;
 	const struct qty *metaspace = &s->flags.max_metaspace_bytes;
-	if (is_unread(ledger, OWNER_JAVA_HEAP) && qty_known(s->flags.max_heap_bytes))
+	if (ledger_is_unread(ledger, OWNER_JAVA_HEAP) && qty_known(s->flags.max_heap_bytes))
 		excuse->unread = sat_add(excuse->unread, s->flags.max_heap_bytes.bytes);
-	else if (is_unread(ledger, OWNER_JAVA_HEAP))
+	else if (ledger_is_unread(ledger, OWNER_JAVA_HEAP))
 		finding_missing(finding, "range and size of the Java heap: GC.heap_info, or -Xmx");
-	if (is_unread(ledger, OWNER_METASPACE) && qty_known(*metaspace) && metaspace->bytes < UNLIMITED)
+	if (ledger_is_unread(ledger, OWNER_METASPACE) && qty_known(*metaspace) && metaspace->bytes < UNLIMITED)
 		excuse->unread = sat_add(excuse->unread, metaspace->bytes);
-	if (!is_unread(ledger, OWNER_DIRECT_BUFFERS))
+	if (!ledger_is_unread(ledger, OWNER_DIRECT_BUFFERS))
 		return;
 	struct qty direct =
 		qty_known(s->flags.max_direct_bytes) ? s->flags.max_direct_bytes : s->engine.flink.direct_bytes;
@@ -66,11 +53,11 @@ static void excuse_rocksdb(const struct rule_input *input, struct finding *findi
 {
 	const struct limit *bound = &input->ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bound;
 	uint64_t lines = retained_rocksdb_lines(input->ledger);
-	excuse->claimed = less(retained_rocksdb_said(input), lines);
-	if (!sight_rocksdb_is_unread(input))
+	excuse->claimed = sat_sub(retained_rocksdb_said(input), lines);
+	if (!recon_rocksdb_is_unread(input->snapshot, input->ledger))
 		return;
 	if (bound->kind == LIMIT_SET)
-		excuse->unread = sat_add(excuse->unread, less(bound->bytes, lines));
+		excuse->unread = sat_add(excuse->unread, sat_sub(bound->bytes, lines));
 	else if (input->snapshot->engine.kind == ENGINE_FLINK_TASKMANAGER)
 		finding_missing(
 			finding,
@@ -99,17 +86,17 @@ static void excuse_flink(const struct rule_input *input, struct excuse *excuse)
 	const struct flink_budget *flink = &input->snapshot->engine.flink;
 	uint64_t taken = 0, budget = 0;
 	for (size_t i = 0; i < sizeof of_overhead / sizeof of_overhead[0]; i++)
-		taken = sat_add(taken, line_bytes(ledger, of_overhead[i]));
-	budget = less(qty_or(flink->overhead_bytes, 0), taken);
-	if (!is_unread(ledger, OWNER_DIRECT_BUFFERS)) {
-		uint64_t left = less(qty_or(flink->direct_bytes, 0), line_bytes(ledger, OWNER_DIRECT_BUFFERS));
+		taken = sat_add(taken, ledger_bytes(ledger, of_overhead[i]));
+	budget = sat_sub(qty_or(flink->overhead_bytes, 0), taken);
+	if (!ledger_is_unread(ledger, OWNER_DIRECT_BUFFERS)) {
+		uint64_t left = sat_sub(qty_or(flink->direct_bytes, 0), ledger_bytes(ledger, OWNER_DIRECT_BUFFERS));
 		uint64_t task = qty_or(flink->task_off_heap_bytes, 0);
 		budget = sat_add(budget, task < left ? task : left);
 	}
-	if (managed_may_be_inside(input) && !sight_rocksdb_is_unread(input))
-		budget = sat_add(budget, less(qty_or(flink->managed_bytes, 0),
-					      sat_add(retained_rocksdb_lines(ledger),
-						      line_bytes(ledger, OWNER_MANAGED_UNSAFE))));
+	if (managed_may_be_inside(input) && !recon_rocksdb_is_unread(input->snapshot, input->ledger))
+		budget = sat_add(budget, sat_sub(qty_or(flink->managed_bytes, 0),
+						 sat_add(retained_rocksdb_lines(ledger),
+							 ledger_bytes(ledger, OWNER_MANAGED_UNSAFE))));
 	excuse->budget = budget;
 	excuse->is_guess |= managed_may_be_inside(input) && input->snapshot->engine.backend == BACKEND_UNKNOWN;
 }
@@ -121,10 +108,10 @@ static void figure_groups(const struct ledger *ledger, struct finding *finding)
 					     OWNER_THREAD_STACKS, OWNER_GC,         OWNER_JVM_OTHER };
 	uint64_t jvm = 0;
 	for (size_t i = 0; i < sizeof of_jvm / sizeof of_jvm[0]; i++)
-		jvm = sat_add(jvm, line_bytes(ledger, of_jvm[i]));
-	if (!is_unread(ledger, OWNER_JAVA_HEAP))
+		jvm = sat_add(jvm, ledger_bytes(ledger, of_jvm[i]));
+	if (!ledger_is_unread(ledger, OWNER_JAVA_HEAP))
 		finding_bytes(finding, "java_heap_bytes",
-			      sat_add(line_bytes(ledger, OWNER_JAVA_HEAP), line_bytes(ledger, OWNER_ZGC_HEAP)));
+			      sat_add(ledger_bytes(ledger, OWNER_JAVA_HEAP), ledger_bytes(ledger, OWNER_ZGC_HEAP)));
 	finding_bytes(finding, "jvm_bytes", jvm);
 	if (qty_known(ledger->native_pool_bytes))
 		finding_bytes(finding, "native_pool_bytes", ledger->native_pool_bytes.bytes);
@@ -152,11 +139,11 @@ static void explain(const struct rule_input *input, struct finding *finding)
 		finding_cause(
 			finding,
 			"malloc keeps what was freed: it rises at savepoints, restores or batches and stands still after them");
-	if (sight_rocksdb_is_unread(input))
+	if (recon_rocksdb_is_unread(input->snapshot, input->ledger))
 		finding_cause(
 			finding,
 			"RocksDB holds more than its budget: its metrics are unread, and its excess stands in here");
-	if (is_unread(input->ledger, OWNER_DIRECT_BUFFERS))
+	if (ledger_is_unread(input->ledger, OWNER_DIRECT_BUFFERS))
 		finding_cause(
 			finding,
 			"direct buffers of Netty or a client: they are unread, and stand in here; java.nio:type=BufferPool,name=direct counts them");
@@ -186,7 +173,7 @@ static void observe(const struct rule_input *input, struct finding *finding, con
 		    uint64_t unexplained)
 {
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], names[FOREIGN_TEXT_CAP];
-	uint64_t native = line_bytes(input->ledger, OWNER_NATIVE_OTHER);
+	uint64_t native = ledger_bytes(input->ledger, OWNER_NATIVE_OTHER);
 	size_t n = foreign_find(input->snapshot, names);
 	(void)units_format(b, native);
 	if (unexplained) {
@@ -224,7 +211,7 @@ static void fire(const struct rule_input *input, struct finding *finding, const 
 	const struct snapshot *s = input->snapshot;
 	finding->severity = unexplained ? severity_of(input, excuse, unexplained) : SEVERITY_NOTICE;
 	finding->owner = OWNER_NATIVE_OTHER;
-	finding->excess_bytes = unexplained ? unexplained : line_bytes(input->ledger, OWNER_NATIVE_OTHER);
+	finding->excess_bytes = unexplained ? unexplained : ledger_bytes(input->ledger, OWNER_NATIVE_OTHER);
 	observe(input, finding, excuse, unexplained);
 	figure_groups(input->ledger, finding);
 	explain(input, finding);
@@ -249,11 +236,11 @@ enum rule_answer rule_native_unexplained(const struct rule_input *input, struct 
 	struct retained retained;
 	if (!s->is_jvm)
 		return RULE_SILENT;
-	if (!s->vmas_read || is_unread(ledger, OWNER_NATIVE_OTHER)) {
+	if (!s->vmas_read || ledger_is_unread(ledger, OWNER_NATIVE_OTHER)) {
 		finding_missing(finding, "native memory of the process: smaps could not be read");
 		return RULE_INCONCLUSIVE;
 	}
-	uint64_t native = line_bytes(ledger, OWNER_NATIVE_OTHER);
+	uint64_t native = ledger_bytes(ledger, OWNER_NATIVE_OTHER);
 	uint64_t limit = ledger->limit.kind == LIMIT_SET ? ledger->limit.bytes : 0;
 	uint64_t level = judged_both(input, T_NATIVE_UNEXPLAINED_OVER, T_NATIVE_UNEXPLAINED_OVER_BYTES, limit);
 	if (native <= level)
@@ -262,7 +249,7 @@ enum rule_answer rule_native_unexplained(const struct rule_input *input, struct 
 		excuse_flink(input, &excuse);
 	excuse_jvm(input, finding, &excuse);
 	excuse_rocksdb(input, finding, &excuse);
-	uint64_t unexplained = less(native, excused(&excuse));
+	uint64_t unexplained = sat_sub(native, excused(&excuse));
 	bool unnamed = grow_role(s) && excuse.is_guess && largest_owner(ledger) == OWNER_NATIVE_OTHER;
 	if (unexplained <= level) {
 		finding->n_missing = 0; /* whatever else is unread could only excuse more */

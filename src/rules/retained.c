@@ -17,11 +17,6 @@
 
 enum { ARENA_BYTES = 64 << 20 };
 
-static uint64_t line_bytes(const struct ledger *ledger, enum owner owner)
-{
-	return ledger->listed[owner] ? qty_or(ledger->lines[owner].bytes, 0) : 0;
-}
-
 static uint64_t least_retained(const struct rule_input *input)
 {
 	/* Without a limit the share of it is nothing, and the bytes alone count. */
@@ -33,7 +28,7 @@ uint64_t retained_rocksdb_lines(const struct ledger *ledger)
 {
 	uint64_t sum = 0;
 	for (int owner = OWNER_ROCKSDB_BLOCK_CACHE; owner <= OWNER_ROCKSDB_TABLE_READERS; owner++)
-		sum = sat_add(sum, line_bytes(ledger, (enum owner)owner));
+		sum = sat_add(sum, ledger_bytes(ledger, (enum owner)owner));
 	return sum;
 }
 
@@ -53,7 +48,7 @@ uint64_t retained_rocksdb_said(const struct rule_input *input)
  */
 static uint64_t in_use(const struct rule_input *input)
 {
-	uint64_t jvm = input->snapshot->nmt_read ? line_bytes(input->ledger, OWNER_JVM_OTHER)
+	uint64_t jvm = input->snapshot->nmt_read ? ledger_bytes(input->ledger, OWNER_JVM_OTHER)
 						 : judged_level(input, T_NATIVE_UNEXPLAINED_OVER_BYTES);
 	return sat_add(retained_rocksdb_said(input), jvm);
 }
@@ -89,10 +84,10 @@ static bool find_inferred(const struct rule_input *input, struct retained *ret)
 	if (input->snapshot->allocator != ALLOCATOR_GLIBC || !uses_are_known(input))
 		return false;
 	/* Everything there is, in use or not: RocksDB's lines and the JVM's malloc are no longer in native-other. */
-	uint64_t used = in_use(input), all = line_bytes(input->ledger, OWNER_NATIVE_OTHER);
+	uint64_t used = in_use(input), all = ledger_bytes(input->ledger, OWNER_NATIVE_OTHER);
 	all = sat_add(all, retained_rocksdb_lines(input->ledger));
 	if (input->snapshot->nmt_read)
-		all = sat_add(all, line_bytes(input->ledger, OWNER_JVM_OTHER));
+		all = sat_add(all, ledger_bytes(input->ledger, OWNER_JVM_OTHER));
 	uint64_t excess = all > used ? all - used : 0;
 	*ret = (struct retained){ excess, used, arenas_bytes(&input->snapshot->vmas), false };
 	/* What is not in arenas, malloc gave back when it was freed: mappings of their own. */
@@ -106,7 +101,7 @@ bool retained_find(const struct rule_input *input, struct retained *ret_retained
 	const struct ledger *ledger = input->ledger;
 	struct retained found;
 	if (ledger->listed[OWNER_ALLOCATOR_RETAINED] && qty_known(ledger->lines[OWNER_ALLOCATOR_RETAINED].bytes)) {
-		found = (struct retained){ line_bytes(ledger, OWNER_ALLOCATOR_RETAINED),
+		found = (struct retained){ ledger_bytes(ledger, OWNER_ALLOCATOR_RETAINED),
 					   qty_or(input->snapshot->malloc_info.in_use_bytes, 0),
 					   qty_or(input->snapshot->malloc_info.system_bytes, 0), true };
 		if (found.bytes <= least_retained(input))

@@ -1,22 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rules/sight.h"
 
+#include "ledger/reconcile.h"
 #include "rules/grow.h"
 #include "rules/text.h"
-
-static bool is_unread(const struct ledger *ledger, enum owner owner)
-{
-	return ledger->listed[owner] && !qty_known(ledger->lines[owner].bytes);
-}
-
-bool sight_rocksdb_is_unread(const struct rule_input *input)
-{
-	const struct ledger *ledger = input->ledger;
-	bool memtables =
-		is_unread(ledger, OWNER_ROCKSDB_MEMTABLES) && !input->snapshot->engine.rocksdb.memtables_in_cache;
-	return is_unread(ledger, OWNER_ROCKSDB_BLOCK_CACHE) || memtables ||
-	       is_unread(ledger, OWNER_ROCKSDB_TABLE_READERS);
-}
 
 static void change_metrics(const struct rule_input *input, struct finding *finding)
 {
@@ -39,7 +26,7 @@ void sight_native(const struct rule_input *input, struct finding *finding)
 	const struct snapshot *s = input->snapshot;
 	static const char profile[] = "MALLOC_CONF=prof:true,lg_prof_interval:30,prof_prefix:/tmp/jeprof";
 	finding_turn(finding, KNOB_SIGHT, TURN_SET);
-	if (sight_rocksdb_is_unread(input))
+	if (recon_rocksdb_is_unread(input->snapshot, input->ledger))
 		change_metrics(input, finding);
 	else if (!s->nmt_read)
 		finding_change(

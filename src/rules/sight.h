@@ -5,9 +5,6 @@
 
 #include "rules/rules.h"
 
-/* A line of RocksDB's is unread, so its bytes stand in native-other. */
-bool sight_rocksdb_is_unread(const struct rule_input *input);
-
 /* The change that shows more: one thing at a time, the cheapest first. Engine metrics, the JVM's own books, a profile of malloc. */
 void sight_native(const struct rule_input *input, struct finding *finding);
 
