@@ -123,7 +123,7 @@ void store_rollback(struct store *store)
 	store->tally = store->committed;
 }
 
-int store_may_put(struct store *store, struct err *err)
+int store_may_write(const struct store *store, struct err *err)
 {
 	if (!store->in_batch)
 		return err_set(err, ERR_USAGE, "store: no batch is open");
@@ -137,7 +137,7 @@ int store_may_put(struct store *store, struct err *err)
 int store_commit(struct store *store, struct err *err)
 {
 	struct err own = { 0 };
-	int rc = store_may_put(store, &own);
+	int rc = store_may_write(store, &own);
 	if (rc == 0)
 		rc = tally_write(store, &own);
 	if (rc == 0)

@@ -87,10 +87,19 @@ int store_run(struct store *store, sqlite3_stmt *statement, struct err *err) __a
 int store_ack(struct store *store, struct store_epoch *epoch, uint64_t seq, struct wall received, struct err *err)
 	__attribute__((warn_unused_result));
 int store_take_up(struct store *store, struct store_epoch *epoch, struct err *err) __attribute__((warn_unused_result));
-int store_mark(struct store *store, const struct store_epoch *epoch, uint64_t seq, struct err *err)
+/* There is a batch, and nothing of it has failed. */
+int store_may_write(const struct store *store, struct err *err) __attribute__((warn_unused_result));
+/* How each put begins: the above, and `received` becomes what is kept of it (store_dated()). */
+int store_may_put(const struct store *store, struct wall *received, struct err *err)
 	__attribute__((warn_unused_result));
-/* The caller may put: there is a batch, and nothing of it has failed. */
-int store_may_put(struct store *store, struct err *err) __attribute__((warn_unused_result));
+/*
+ * How a put of one number begins and ends: `*ret_fresh` false is a duplicate, which is no error. The end marks the number
+ * and moves `acked`, and passes `rc` of the put on.
+ */
+int store_number_begin(struct store *store, const struct store_epoch *epoch, uint64_t seq, struct wall *received,
+		       bool *ret_fresh, struct err *err) __attribute__((warn_unused_result));
+int store_number_end(struct store *store, struct store_epoch *epoch, uint64_t seq, struct wall received, int rc,
+		     struct err *failure, struct err *err) __attribute__((warn_unused_result));
 /* Passes `rc` on. Of a put that failed it also remembers why the batch cannot be committed any more. */
 int store_note(struct store *store, int rc, const struct err *failure, struct err *err)
 	__attribute__((warn_unused_result));

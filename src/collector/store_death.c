@@ -119,20 +119,14 @@ int store_postmortem(struct store *store, int64_t agent, struct store_epoch *epo
 		     struct str text, struct wall received, struct err *err)
 {
 	struct err failure = { 0 };
-	int rc = store_may_put(store, err);
-	received = store_dated(store, received);
-	if (rc == 0)
-		rc = store_check_seq(epoch, part->head.seq, err);
-	if (rc < 0 || part->head.seq <= epoch->acked)
+	bool fresh = false;
+	int rc = store_number_begin(store, epoch, part->head.seq, &received, &fresh, err);
+	if (rc < 0 || !fresh)
 		return rc;
 	rc = store_take_up(store, epoch, &failure);
 	if (rc == 0)
 		rc = put_part(store, agent, part, text, received, &failure);
-	if (rc == 0)
-		rc = store_mark(store, epoch, part->head.seq, &failure);
-	if (rc == 0)
-		rc = store_ack(store, epoch, part->head.seq, received, &failure);
-	return store_note(store, rc, &failure, err);
+	return store_number_end(store, epoch, part->head.seq, received, rc, &failure, err);
 }
 
 static int put_own(struct store *store, int64_t agent, const struct wire_postmortem *whole, struct str text,
@@ -155,8 +149,7 @@ int store_own_postmortem(struct store *store, int64_t agent, const struct wire_p
 			 struct wall received, struct err *err)
 {
 	struct err failure = { 0 };
-	int rc = store_may_put(store, err);
-	received = store_dated(store, received);
+	int rc = store_may_put(store, &received, err);
 	if (rc < 0)
 		return rc;
 	return store_note(store, put_own(store, agent, whole, text, received, &failure), &failure, err);

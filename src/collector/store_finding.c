@@ -67,28 +67,21 @@ int store_finding(struct store *store, int64_t agent, struct store_epoch *epoch,
 		  struct str text, struct wall received, struct err *err)
 {
 	struct err failure = { 0 };
-	int rc = store_may_put(store, err);
-	received = store_dated(store, received);
-	if (rc == 0)
-		rc = store_check_seq(epoch, finding->head.seq, err);
-	if (rc < 0 || finding->head.seq <= epoch->acked)
+	bool fresh = false;
+	int rc = store_number_begin(store, epoch, finding->head.seq, &received, &fresh, err);
+	if (rc < 0 || !fresh)
 		return rc;
 	rc = store_take_up(store, epoch, &failure);
 	if (rc == 0)
 		rc = put_finding(store, agent, finding, text, received, &failure);
-	if (rc == 0)
-		rc = store_mark(store, epoch, finding->head.seq, &failure);
-	if (rc == 0)
-		rc = store_ack(store, epoch, finding->head.seq, received, &failure);
-	return store_note(store, rc, &failure, err);
+	return store_number_end(store, epoch, finding->head.seq, received, rc, &failure, err);
 }
 
 int store_own_finding(struct store *store, int64_t agent, const struct wire_finding *finding, struct str text,
 		      struct wall received, struct err *err)
 {
 	struct err failure = { 0 };
-	int rc = store_may_put(store, err);
-	received = store_dated(store, received);
+	int rc = store_may_put(store, &received, err);
 	if (rc < 0)
 		return rc;
 	return store_note(store, put_finding(store, agent, finding, text, received, &failure), &failure, err);

@@ -54,8 +54,7 @@ int store_agent(struct store *store, const char *agent_id, const struct wire_hel
 		int64_t *ret_agent, struct err *err)
 {
 	struct err failure = { 0 };
-	int rc = store_may_put(store, err);
-	received = store_dated(store, received);
+	int rc = store_may_put(store, &received, err);
 	if (rc < 0)
 		return rc;
 	return store_note(store, put_agent(store, agent_id, hello, received, ret_agent, &failure), &failure, err);
@@ -102,8 +101,7 @@ int store_epoch(struct store *store, int64_t agent, struct wire_epoch epoch, str
 		struct store_epoch *ret_epoch, struct err *err)
 {
 	struct err failure = { 0 };
-	int rc = store_may_put(store, err);
-	received = store_dated(store, received);
+	int rc = store_may_put(store, &received, err);
 	if (rc < 0)
 		return rc;
 	return store_note(store, find_epoch(store, agent, &epoch, received, ret_epoch, &failure), &failure, err);
@@ -163,14 +161,14 @@ int store_ack(struct store *store, struct store_epoch *epoch, uint64_t seq, stru
 	return rc;
 }
 
-int store_mark(struct store *store, const struct store_epoch *epoch, uint64_t seq, struct err *err)
+static int mark(struct store *store, const struct store_epoch *epoch, uint64_t seq, struct err *err)
 {
-	sqlite3_stmt *mark = store_statement(store, ST_MARK_ADD, err);
-	if (!mark)
+	sqlite3_stmt *add = store_statement(store, ST_MARK_ADD, err);
+	if (!add)
 		return -EIO;
-	store_bind_int(mark, 1, epoch->row);
-	store_bind_int(mark, 2, (int64_t)seq);
-	return store_run(store, mark, err);
+	store_bind_int(add, 1, epoch->row);
+	store_bind_int(add, 2, (int64_t)seq);
+	return store_run(store, add, err);
 }
 
 /*
@@ -183,6 +181,33 @@ int store_check_seq(const struct store_epoch *epoch, uint64_t seq, struct err *e
 		return err_set(err, ERR_MALFORMED, "store: seq %llu does not follow %llu", (unsigned long long)seq,
 			       (unsigned long long)epoch->acked);
 	return 0;
+}
+
+int store_may_put(const struct store *store, struct wall *received, struct err *err)
+{
+	*received = store_dated(store, *received);
+	return store_may_write(store, err);
+}
+
+int store_number_begin(struct store *store, const struct store_epoch *epoch, uint64_t seq, struct wall *received,
+		       bool *ret_fresh, struct err *err)
+{
+	int rc = store_may_put(store, received, err);
+	if (rc == 0)
+		rc = store_check_seq(epoch, seq, err);
+	if (rc == 0)
+		*ret_fresh = seq > epoch->acked;
+	return rc;
+}
+
+int store_number_end(struct store *store, struct store_epoch *epoch, uint64_t seq, struct wall received, int rc,
+		     struct err *failure, struct err *err)
+{
+	if (rc == 0)
+		rc = mark(store, epoch, seq, failure);
+	if (rc == 0)
+		rc = store_ack(store, epoch, seq, received, failure);
+	return store_note(store, rc, failure, err);
 }
 
 /* --- samples ----------------------------------------------------------------------------------------- */
@@ -236,11 +261,9 @@ int store_sample(struct store *store, int64_t agent, struct store_epoch *epoch, 
 {
 	struct err failure = { 0 };
 	(void)agent; /* its epoch says whose it is */
-	int rc = store_may_put(store, err);
-	received = store_dated(store, received);
-	if (rc == 0)
-		rc = store_check_seq(epoch, sample->head.seq, err);
-	if (rc < 0 || sample->head.seq <= epoch->acked)
+	bool fresh = false;
+	int rc = store_number_begin(store, epoch, sample->head.seq, &received, &fresh, err);
+	if (rc < 0 || !fresh)
 		return rc;
 	return store_note(store, put_sample(store, epoch, sample, received, &failure), &failure, err);
 }
@@ -265,8 +288,7 @@ int store_gap(struct store *store, int64_t agent, struct store_epoch *epoch, con
 {
 	struct err failure = { 0 };
 	(void)agent;
-	int rc = store_may_put(store, err);
-	received = store_dated(store, received);
+	int rc = store_may_put(store, &received, err);
 	if (rc == 0)
 		rc = store_check_seq(epoch, gap->from, err);
 	if (rc == 0 && (gap->from > gap->to || gap->to >= INT64_MAX))
@@ -281,8 +303,7 @@ int store_bye(struct store *store, int64_t agent, struct store_epoch *epoch, str
 {
 	struct err failure = { 0 };
 	(void)agent;
-	int rc = store_may_put(store, err);
-	received = store_dated(store, received);
+	int rc = store_may_put(store, &received, err);
 	if (rc < 0)
 		return rc;
 	sqlite3_stmt *bye = store_statement(store, ST_EPOCH_BYE, &failure);
@@ -339,8 +360,7 @@ int store_epochs_lost(struct store *store, int64_t agent, const struct wire_held
 		      struct err *err)
 {
 	struct err failure = { 0 };
-	int rc = store_may_put(store, err);
-	received = store_dated(store, received);
+	int rc = store_may_put(store, &received, err);
 	if (rc < 0)
 		return rc;
 	return store_note(store, finish_lost(store, agent, held, n, received, &failure), &failure, err);
