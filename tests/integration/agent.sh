@@ -23,7 +23,6 @@ cleanup_all()
 }
 trap cleanup_all EXIT
 
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
 # begin_agent NAME OPTION...: log in NAME.log, post-mortems in NAME.out
 begin_agent()
@@ -38,15 +37,6 @@ begin_agent()
 get() { curl -s -m 5 "http://127.0.0.1:$port$1"; }
 # The value of one series, empty where there is none.
 series() { get /metrics | awk -v name="$1" '$1 == name { print $2 }'; }
-until_true() # SECONDS COMMAND...
-{
-	local tries
-	for ((tries = $1 * 5; tries > 0; tries--)); do
-		"${@:2}" >/dev/null 2>&1 && return 0
-		sleep 0.2
-	done
-	return 1
-}
 said_event() { grep -q "\"event\":\"$1\"" "$log"; }
 ready() { get /readyz | grep -q '"ready":true'; }
 has_composition() { [ -n "$(series 'bankfull_owner_resident_bytes{owner="java-heap",group="anon"}')" ]; }

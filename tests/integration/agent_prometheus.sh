@@ -17,7 +17,6 @@ end_both()
 	cleanup
 }
 trap end_both EXIT
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
 begin probe probe --seconds 100 --nmt summary -- --malloc-mib 64
 listen=$(free_port) web=$(free_port)

@@ -4,6 +4,8 @@
 # The agent without --pid in a process namespace of its own: it waits, finds the JVM that runs an engine among others, follows
 # it through a kill and a restart, and is not deceived by a pid that another process got.
 set -u
+# shellcheck source=tests/integration/wait.bash
+. tests/integration/wait.bash
 : "${BANKFULL:=build/release/bankfull}" "${TMPDIR:=/tmp}"
 if [ "${1:-}" != inside ]; then
 	if ! unshare -Urpf --mount-proc true 2>/dev/null; then
@@ -32,15 +34,6 @@ check() # NAME COMMAND...
 		echo "not ok - $1"
 		n_bad=$((n_bad + 1))
 	fi
-}
-until_true() # SECONDS COMMAND...
-{
-	local tries
-	for ((tries = $1 * 5; tries > 0; tries--)); do
-		"${@:2}" >/dev/null 2>&1 && return 0
-		sleep 0.2
-	done
-	return 1
 }
 javac -d "$work" tests/fault/Idle.java || exit 1
 mkfifo "$work/stdin"

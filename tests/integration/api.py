@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ import websockets
 
 sys.path.insert(0, os.path.dirname(__file__))
 import openapi  # noqa: E402
+from ports import free_port  # noqa: E402
 
 COLLECTOR, WORK = sys.argv[1], sys.argv[2]
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -30,12 +30,6 @@ def result(good, name, why=""):
         failures += 1
         for line in str(why).splitlines()[:20]:
             print("#   " + line[:500], flush=True)
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 class Collector:

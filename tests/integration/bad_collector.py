@@ -19,6 +19,9 @@ import sys
 import threading
 import time
 
+sys.path.insert(0, os.path.dirname(__file__))
+from ports import free_port  # noqa: E402
+
 build, work = sys.argv[1:3]
 program = os.path.join(build, "bankfull")
 asan = "asan" in build
@@ -232,12 +235,6 @@ class Jvm:
     def end(self):
         self.run.terminate()
         self.run.wait()
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def stall(seconds=60):

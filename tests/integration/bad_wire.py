@@ -20,6 +20,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
+from ports import free_port  # noqa: E402
 from wire_client import Client, Closed, Refused, epoch, hello, sample  # noqa: E402
 
 build, work = sys.argv[1:3]
@@ -39,12 +40,6 @@ def ok(good, name, note=""):
 
 def now_ms():
     return int(time.time() * 1000)
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 class Collector:

@@ -6,6 +6,8 @@
 # The target is a small JVM that looks like a TaskManager; its metrics page is a file behind a server on loopback.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
+# shellcheck source=tests/integration/wait.bash
+. tests/integration/wait.bash
 bankfull=${BANKFULL:-build/release/bankfull}
 work=$(mktemp -d "${TMPDIR:-/tmp}/canary.XXXXXX") || exit 2
 jvm='' server='' agent='' collector='' tap='' bad=0
@@ -187,16 +189,6 @@ viewer_token=CANARY-viewer-token-0123456789
 	echo "pod-1 $agent_token" >"$work/tokens/agents"
 	echo "viewer ann $viewer_token" >"$work/tokens/viewers"
 )
-until_true() # SECONDS COMMAND...
-{
-	local tries
-	for ((tries = $1 * 5; tries > 0; tries--)); do
-		"${@:2}" >/dev/null 2>&1 && return 0
-		sleep 0.2
-	done
-	return 1
-}
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 ask() { curl -s -m 5 -H "Authorization: Bearer $viewer_token" "http://127.0.0.1:$collector_port$1"; }
 collector_port=$(free_port)
 agent_port=$(free_port)

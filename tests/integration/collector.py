@@ -4,7 +4,6 @@ import json
 import os
 import resource
 import signal
-import socket
 import sqlite3
 import ssl
 import subprocess
@@ -15,6 +14,7 @@ import urllib.error
 import urllib.request
 
 sys.path.insert(0, os.path.dirname(__file__))
+from ports import free_port  # noqa: E402
 from token_review import ReviewServer, make_token  # noqa: E402
 from wire_client import Client, Closed, Refused, epoch, hello, sample  # noqa: E402
 
@@ -31,12 +31,6 @@ def ok(good, name, note=""):
 
 def now_ms():
     return int(time.time() * 1000)
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def directory(name):

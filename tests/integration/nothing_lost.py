@@ -22,6 +22,7 @@ import time
 import urllib.request
 
 sys.path.insert(0, os.path.dirname(__file__))
+from ports import free_port  # noqa: E402
 from wire_tap import Tap  # noqa: E402
 
 BUILD, WORK, ROUNDS, SEED = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
@@ -43,13 +44,6 @@ def result(good, name, why=""):
 
 def note(*words):
     print("#", *words, flush=True)
-
-
-def free_port():
-    import socket
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 class Jvm:

@@ -4,6 +4,8 @@
 # compare the ledger with sources that are not Bankfull's; the comparisons are in truth.py.
 
 set -u
+# shellcheck source=tests/integration/wait.bash
+. tests/integration/wait.bash
 : "${BANKFULL:=build/release/bankfull}" "${TMPDIR:=/tmp}"
 work=$(mktemp -d "$TMPDIR/truth.XXXXXX") || exit 1
 cp "$BANKFULL" "$work/bankfull" || exit 1

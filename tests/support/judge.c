@@ -94,6 +94,12 @@ void judge_figure(const struct finding *f, const char *name, uint64_t bytes)
 	fail_msg("no evidence %s", name);
 }
 
+void judge_holds(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("no '%s' in '%s'", part, text);
+}
+
 void judge_missing(const struct finding *f, const char *part)
 {
 	for (size_t i = 0; i < f->n_missing; i++)

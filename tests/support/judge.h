@@ -22,6 +22,9 @@ void judge_whole(const struct finding *finding);
 /* `bytes`, as people read it, stands in the title or observation, and under `name` in the evidence. */
 void judge_figure(const struct finding *finding, const char *name, uint64_t bytes);
 
+/* `part` stands in `text`. */
+void judge_holds(const char *text, const char *part);
+
 /* One of the missing inputs holds `part`. */
 void judge_missing(const struct finding *finding, const char *part);
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "support/bothloops.h"
 #include "support/stage.h"
 
 static enum loop_kind kind;
@@ -461,21 +462,6 @@ static void listeners_are_checked(void **state)
 	server_free(first);
 	loop_free(loop);
 }
-
-#define BOTH(test)                               \
-	static void test##_on_poll(void **state) \
-	{                                        \
-		(void)state;                     \
-		kind = LOOP_POLL;                \
-		test();                          \
-	}                                        \
-	static void test##_on_uv(void **state)   \
-	{                                        \
-		(void)state;                     \
-		kind = LOOP_UV;                  \
-		test();                          \
-	}
-#define TESTS(test) cmocka_unit_test(test##_on_poll), cmocka_unit_test(test##_on_uv)
 
 BOTH(requests_are_answered)
 BOTH(a_connection_serves_several_requests)

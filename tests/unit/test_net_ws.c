@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "support/bothloops.h"
 #include "support/scratch.h"
 #include "support/stage.h"
 
@@ -353,21 +354,6 @@ static void options_are_checked(void **state)
 	}
 	loop_free(loop);
 }
-
-#define BOTH(test)                               \
-	static void test##_on_poll(void **state) \
-	{                                        \
-		(void)state;                     \
-		kind = LOOP_POLL;                \
-		test();                          \
-	}                                        \
-	static void test##_on_uv(void **state)   \
-	{                                        \
-		(void)state;                     \
-		kind = LOOP_UV;                  \
-		test();                          \
-	}
-#define TESTS(test) cmocka_unit_test(test##_on_poll), cmocka_unit_test(test##_on_uv)
 
 BOTH(frames_go_both_ways)
 BOTH(a_refusal_says_when_to_come_back)

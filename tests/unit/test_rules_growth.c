@@ -10,19 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/judge.h"
-#include "support/snap.h"
+#include "support/scene.h"
 
 enum { HOUR = 3600, DAY = 86400 };
 
 /* A plain JVM under 2 GiB that has been watched for ten hours. */
-struct scene {
-	struct snapshot *s;
-	struct ledger *l;
-	struct history_view h;
-	struct finding f;
-};
-
 static struct trend slope_of(enum trend_kind kind, double mib_an_hour, uint64_t span_s)
 {
 	double slope = mib_an_hour * MIB / HOUR;
@@ -46,35 +38,6 @@ static struct scene scene_of(void)
 	return sc;
 }
 
-static enum rule_answer ask(const char *rule, struct scene *sc)
-{
-	return judge_over_time(rule, sc->s, sc->l, &sc->h, &sc->f);
-}
-
-static void done(struct scene *sc)
-{
-	free(sc->l);
-	snap_free(sc->s);
-}
-
-static void holds(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		fail_msg("no '%s' in '%s'", part, text);
-}
-
-static void expect(const char *rule, struct scene *sc, enum rule_answer answer, const char *what)
-{
-	enum rule_answer got = ask(rule, sc);
-	if (got != answer)
-		fail_msg("%s: %d, not %d", what, (int)got, (int)answer);
-	if (got == RULE_FIRED)
-		judge_whole(&sc->f);
-	else
-		assert_true((got == RULE_INCONCLUSIVE) == (sc->f.n_missing > 0));
-	done(sc);
-}
-
 /* Without a history no rule that needs one says a word. */
 static void a_report_is_not_asked(void **state)
 {
@@ -93,7 +56,7 @@ static void a_report_is_not_asked(void **state)
 	for (size_t i = 0; i < verdict->n_inconclusive; i++)
 		assert_false(rules_find(str_of(verdict->inconclusive[i].rule))->needs_history);
 	free(verdict);
-	done(&sc);
+	scene_done(&sc);
 }
 
 static void forecast_levels(void **state)
@@ -125,10 +88,10 @@ static void forecast_levels(void **state)
 		sc.h.owners[OWNER_NATIVE_OTHER].span_ms = table[i].span_s * 1000;
 		sc.h.forecast = (struct forecast){ table[i].kind,  table[i].likely_s / 2, table[i].likely_s,
 						   FORECAST_NEVER, OWNER_NATIVE_OTHER,    300 * MIB };
-		enum rule_answer got = ask("limit-forecast", &sc);
+		enum rule_answer got = scene_ask("limit-forecast", &sc);
 		if (got != table[i].answer || sc.f.severity != table[i].severity)
 			fail_msg("%zu, %s: %d %d", i, table[i].what, (int)got, (int)sc.f.severity);
-		expect("limit-forecast", &sc, table[i].answer, table[i].what);
+		scene_expect("limit-forecast", &sc, table[i].answer, table[i].what);
 	}
 }
 
@@ -139,34 +102,34 @@ static void forecast_texts(void **state)
 	sc.h.forecast = (struct forecast){ FORECAST_REACHES, 4 * HOUR,           5 * HOUR + 20 * 60,
 					   7 * HOUR,         OWNER_NATIVE_OTHER, 700 * MIB };
 	sc.h.spike_bytes = 120 * MIB;
-	assert_int_equal(ask("limit-forecast", &sc), RULE_FIRED);
+	assert_int_equal(scene_ask("limit-forecast", &sc), RULE_FIRED);
 	judge_whole(&sc.f);
 	assert_string_equal(sc.f.title,
 			    "the limit of 2.00 GiB is reached in about 5 h if native-other goes on growing");
-	holds(sc.f.observation, "in 5 h 20 min; by the spread");
-	holds(sc.f.observation, "between 4 h 0 min and 7 h 0 min");
-	holds(sc.f.observation, "700.0 MiB more until then");
-	holds(sc.f.observation, "Peaks of 120.0 MiB");
-	holds(sc.f.change, "from 2.00 GiB to 2.50 GiB"); /* a day more is more than a quarter of the limit */
+	judge_holds(sc.f.observation, "in 5 h 20 min; by the spread");
+	judge_holds(sc.f.observation, "between 4 h 0 min and 7 h 0 min");
+	judge_holds(sc.f.observation, "700.0 MiB more until then");
+	judge_holds(sc.f.observation, "Peaks of 120.0 MiB");
+	judge_holds(sc.f.change, "from 2.00 GiB to 2.50 GiB"); /* a day more is more than a quarter of the limit */
 	assert_int_equal(sc.f.owner, OWNER_NATIVE_OTHER);
 	assert_int_equal(sc.f.turns[0].knob, KNOB_LIMIT);
 	/* Nobody is named where no scan could be made. */
 	sc.h.forecast.owner = -1;
 	sc.h.floor = slope_of(TREND_GROWING, 60, 10 * HOUR);
-	assert_int_equal(ask("limit-forecast", &sc), RULE_FIRED);
-	holds(sc.f.title, "if what it holds goes on growing");
-	done(&sc);
+	assert_int_equal(scene_ask("limit-forecast", &sc), RULE_FIRED);
+	judge_holds(sc.f.title, "if what it holds goes on growing");
+	scene_done(&sc);
 	sc = scene_of();
 	sc.l->limit = (struct limit){ 0, LIMIT_NONE };
 	sc.l->freeboard_bytes.known = false;
-	assert_int_equal(ask("limit-forecast", &sc), RULE_INCONCLUSIVE);
+	assert_int_equal(scene_ask("limit-forecast", &sc), RULE_INCONCLUSIVE);
 	judge_missing(&sc.f, "memory limit");
-	done(&sc);
+	scene_done(&sc);
 	sc = scene_of();
 	sc.h.settling_s = 240;
-	assert_int_equal(ask("limit-forecast", &sc), RULE_INCONCLUSIVE);
+	assert_int_equal(scene_ask("limit-forecast", &sc), RULE_INCONCLUSIVE);
 	judge_missing(&sc.f, "judged again in 4 min");
-	done(&sc);
+	scene_done(&sc);
 }
 
 /* The room of the plain JVM: 2048 MiB less its floor. */
@@ -207,7 +170,7 @@ static void native_levels(void **state)
 		sc.h.owners[OWNER_NATIVE_OTHER] = slope_of(table[i].kind, table[i].mib_an_hour, table[i].span_s);
 		sc.h.span_ms = table[i].span_s * 1000;
 		sc.h.settling_s = table[i].settling_s;
-		expect("native-growth", &sc, table[i].answer, table[i].what);
+		scene_expect("native-growth", &sc, table[i].answer, table[i].what);
 	}
 }
 
@@ -219,22 +182,22 @@ static void native_soft_bound(void **state)
 	sc.h.owners[OWNER_NATIVE_OTHER] = slope_of(TREND_GROWING, 60, 10 * HOUR);
 	/* A warm-up within what was set aside, and a sixteenth past it. */
 	sc.h.native_soft_bound_bytes = qty_of(native, QTY_INFERRED);
-	assert_int_equal(ask("native-growth", &sc), RULE_SILENT);
+	assert_int_equal(scene_ask("native-growth", &sc), RULE_SILENT);
 	sc.h.native_soft_bound_bytes = qty_of(native / 17 * 16 + 16, QTY_INFERRED);
-	assert_int_equal(ask("native-growth", &sc), RULE_SILENT);
+	assert_int_equal(scene_ask("native-growth", &sc), RULE_SILENT);
 	sc.h.native_soft_bound_bytes = qty_of(native / 17 * 16 - 16, QTY_INFERRED);
-	assert_int_equal(ask("native-growth", &sc), RULE_FIRED);
+	assert_int_equal(scene_ask("native-growth", &sc), RULE_FIRED);
 	judge_whole(&sc.f);
-	holds(sc.f.observation, "It is past the");
+	judge_holds(sc.f.observation, "It is past the");
 	assert_int_equal(sc.f.severity, SEVERITY_WARNING);
 	/* Unread RocksDB without any bound may warm up: a guess is no warning. */
 	sc.h.native_soft_bound_bytes = (struct qty){ 0 };
 	sc.l->listed[OWNER_ROCKSDB_BLOCK_CACHE] = true;
 	sc.l->lines[OWNER_ROCKSDB_BLOCK_CACHE].bytes = (struct qty){ 0 };
-	assert_int_equal(ask("native-growth", &sc), RULE_FIRED);
+	assert_int_equal(scene_ask("native-growth", &sc), RULE_FIRED);
 	assert_int_equal(sc.f.severity, SEVERITY_NOTICE);
-	holds(sc.f.competing_causes[2], "which no metric names here");
-	done(&sc);
+	judge_holds(sc.f.competing_causes[2], "which no metric names here");
+	scene_done(&sc);
 }
 
 static void native_texts(void **state)
@@ -243,23 +206,23 @@ static void native_texts(void **state)
 	struct scene sc = scene_of();
 	sc.h.owners[OWNER_NATIVE_OTHER] = slope_of(TREND_GROWING, 60, 10 * HOUR);
 	sc.h.events[EVENT_RESTART] = 2;
-	assert_int_equal(ask("native-growth", &sc), RULE_FIRED);
+	assert_int_equal(scene_ask("native-growth", &sc), RULE_FIRED);
 	assert_string_equal(sc.f.title, "native memory grows steadily, by 60.0 MiB an hour");
 	judge_figure(&sc.f, "grown_bytes", 600 * MIB);
-	holds(sc.f.observation, "2 restarts, 0 rebalances");
-	holds(sc.f.change, "NativeMemoryTracking");
+	judge_holds(sc.f.observation, "2 restarts, 0 rebalances");
+	judge_holds(sc.f.change, "NativeMemoryTracking");
 	assert_int_equal(sc.f.turns[0].knob, KNOB_SIGHT);
 	/* No limit: it is told, and not how long it lasts. */
 	sc.l->limit = (struct limit){ 0, LIMIT_NONE };
 	sc.l->freeboard_bytes.known = false;
-	assert_int_equal(ask("native-growth", &sc), RULE_FIRED);
+	assert_int_equal(scene_ask("native-growth", &sc), RULE_FIRED);
 	assert_int_equal(sc.f.severity, SEVERITY_NOTICE);
 	judge_whole(&sc.f);
 	/* No scan, no composition. */
 	sc.l->lines[OWNER_NATIVE_OTHER].bytes = (struct qty){ 0 };
-	assert_int_equal(ask("native-growth", &sc), RULE_INCONCLUSIVE);
+	assert_int_equal(scene_ask("native-growth", &sc), RULE_INCONCLUSIVE);
 	judge_missing(&sc.f, "smaps");
-	done(&sc);
+	scene_done(&sc);
 }
 
 static void step_levels(void **state)
@@ -327,13 +290,13 @@ static void step_levels(void **state)
 		sc.h.steps_share_bp[table[i].kind] = table[i].share_bp;
 		/* What lies between steps is a slope, which native-growth tells; what they explain it leaves to them. */
 		sc.h.owners[OWNER_NATIVE_OTHER] = slope_of(TREND_GROWING, 60, 10 * HOUR);
-		enum rule_answer got = ask("native-growth", &sc);
+		enum rule_answer got = scene_ask("native-growth", &sc);
 		if (got != table[i].native)
 			fail_msg("%s: native-growth %d", table[i].what, (int)got);
-		got = ask("step-growth", &sc);
+		got = scene_ask("step-growth", &sc);
 		if (sc.f.severity != table[i].severity)
 			fail_msg("%s: %d", table[i].what, (int)sc.f.severity);
-		expect("step-growth", &sc, table[i].answer, table[i].what);
+		scene_expect("step-growth", &sc, table[i].answer, table[i].what);
 	}
 }
 
@@ -343,18 +306,18 @@ static void step_texts(void **state)
 	struct scene sc = scene_of();
 	sc.h.steps[EVENT_RESTART] = (struct steps){ 4, 100 * MIB, true, 12 };
 	sc.h.steps_share_bp[EVENT_RESTART] = 9500;
-	assert_int_equal(ask("step-growth", &sc), RULE_FIRED);
+	assert_int_equal(scene_ask("step-growth", &sc), RULE_FIRED);
 	assert_string_equal(sc.f.title, "each restart leaves 100.0 MiB behind: 12 more until the limit");
-	holds(sc.f.observation, "each of the last 4 restarts");
+	judge_holds(sc.f.observation, "each of the last 4 restarts");
 	assert_int_equal(sc.f.excess_bytes, 400 * MIB);
 	sc.l->freeboard_bytes.known = false;
-	assert_int_equal(ask("step-growth", &sc), RULE_FIRED);
+	assert_int_equal(scene_ask("step-growth", &sc), RULE_FIRED);
 	assert_string_equal(sc.f.title, "each restart leaves 100.0 MiB of native memory behind");
 	judge_whole(&sc.f);
 	sc.h.steps[EVENT_RESTART] = (struct steps){ 1, 100 * MIB, false, 12 };
-	assert_int_equal(ask("step-growth", &sc), RULE_INCONCLUSIVE);
+	assert_int_equal(scene_ask("step-growth", &sc), RULE_INCONCLUSIVE);
 	judge_missing(&sc.f, "more restarts: 1 of the three");
-	done(&sc);
+	scene_done(&sc);
 }
 
 /* Expected demand counts everything else with the highest that was seen of it. */
@@ -371,14 +334,14 @@ static void demand_by_its_peak(void **state)
 			other = sc.l->expected.parts[i].bytes;
 	uint64_t missing = 2 * GIB - expected + other; /* what everything else may be, 1.1 x of it */
 	sc.h.peak_other_bytes = count_of(missing / 11 * 10);
-	assert_int_equal(ask("demand-over-limit", &sc), RULE_SILENT);
+	assert_int_equal(scene_ask("demand-over-limit", &sc), RULE_SILENT);
 	sc.h.peak_other_bytes = count_of(missing / 11 * 10 + MIB);
-	assert_int_equal(ask("demand-over-limit", &sc), RULE_FIRED);
+	assert_int_equal(scene_ask("demand-over-limit", &sc), RULE_FIRED);
 	judge_whole(&sc.f);
-	holds(sc.f.observation, "Everything else has been");
+	judge_holds(sc.f.observation, "Everything else has been");
 	sc.h.peak_other_bytes = count_of(1); /* it is more now */
-	assert_int_equal(ask("demand-over-limit", &sc), RULE_SILENT);
-	done(&sc);
+	assert_int_equal(scene_ask("demand-over-limit", &sc), RULE_SILENT);
+	scene_done(&sc);
 }
 
 /* The largest figures that fit, and the longest texts: nothing is cut, nothing wraps. */
@@ -410,15 +373,15 @@ static void extremes(void **state)
 		name[8] = '/';
 		(void)snap_vma(sc.s, VMA_FILE, VMA_READ | VMA_EXEC, name, MIB, 0);
 	}
-	assert_int_equal(ask("limit-forecast", &sc), RULE_FIRED);
+	assert_int_equal(scene_ask("limit-forecast", &sc), RULE_FIRED);
 	judge_whole(&sc.f);
-	assert_int_equal(ask("native-growth", &sc), RULE_FIRED);
+	assert_int_equal(scene_ask("native-growth", &sc), RULE_FIRED);
 	judge_whole(&sc.f);
 	sc.h.steps[EVENT_REBALANCE] = (struct steps){ 32, UINT64_MAX, true, UINT64_MAX };
 	sc.h.steps_share_bp[EVENT_REBALANCE] = 10000;
-	assert_int_equal(ask("step-growth", &sc), RULE_FIRED);
+	assert_int_equal(scene_ask("step-growth", &sc), RULE_FIRED);
 	judge_whole(&sc.f);
-	done(&sc);
+	scene_done(&sc);
 }
 
 int main(void)

@@ -50,12 +50,6 @@ static void done(struct scene *sc)
 	snap_free(sc->s);
 }
 
-static void holds(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		fail_msg("no '%s' in '%s'", part, text);
-}
-
 /* The four deaths of a container, as a kernel counted them. */
 static void origins(void **state)
 {
@@ -79,12 +73,13 @@ static void origins(void **state)
 		assert_int_equal(answer, table[i].title ? RULE_FIRED : RULE_SILENT);
 		if (table[i].title) {
 			judge_whole(&sc.f);
-			holds(sc.f.title, table[i].title);
+			judge_holds(sc.f.title, table[i].title);
 			assert_int_equal(sc.f.severity, SEVERITY_WARNING);
-			holds(sc.f.observation, "no number of victims");
-			holds(sc.f.observation, "Other processes hold 20.0 MiB now.");
+			judge_holds(sc.f.observation, "no number of victims");
+			judge_holds(sc.f.observation, "Other processes hold 20.0 MiB now.");
 			judge_missing(&sc.f, "the node's kernel log");
-			holds(sc.f.competing_causes[sc.f.n_causes - 1], "143 is SIGTERM, 239 Flink's own fatal exit");
+			judge_holds(sc.f.competing_causes[sc.f.n_causes - 1],
+				    "143 is SIGTERM, 239 Flink's own fatal exit");
 		}
 		done(&sc);
 	}
@@ -129,29 +124,29 @@ static void changes(void **state)
 	struct scene sc = scene_of(2 * GIB, 1, 2);
 	assert_int_equal(ask(&sc), RULE_FIRED);
 	/* What it held at the kill is the limit; a tenth and a quarter of that more, in steps of 64 MiB. */
-	holds(sc.f.change, "raise the container's memory limit from 2.00 GiB to 2.25 GiB (2304Mi)");
+	judge_holds(sc.f.change, "raise the container's memory limit from 2.00 GiB to 2.25 GiB (2304Mi)");
 	assert_int_equal(sc.f.turns[0].knob, KNOB_LIMIT);
 	assert_int_equal(sc.f.turns[0].turn, TURN_UP);
 
 	snap_flink(sc.s, 500 * MIB, 100 * MIB, 0, 100 * MIB, 192 * MIB, 2 * GIB);
 	assert_int_equal(ask(&sc), RULE_FIRED);
 	judge_whole(&sc.f);
-	holds(sc.f.change, "kubernetes.taskmanager.memory.limit-factor to 1.13");
+	judge_holds(sc.f.change, "kubernetes.taskmanager.memory.limit-factor to 1.13");
 
 	sc.s->cgroup.events.oom = count_of(0);
 	assert_int_equal(ask(&sc), RULE_FIRED);
-	holds(sc.f.change, "set resources.requests.memory of the container to 2048Mi, equal to its limit");
+	judge_holds(sc.f.change, "set resources.requests.memory of the container to 2048Mi, equal to its limit");
 	assert_int_equal(sc.f.turns[0].knob, KNOB_MEMORY_HIGH);
 
 	sc.l->limit = limit_set(4000000000);
 	assert_int_equal(ask(&sc), RULE_FIRED);
-	holds(sc.f.change, "to 4000000000, equal to its limit"); /* 4G is no whole number of MiB */
+	judge_holds(sc.f.change, "to 4000000000, equal to its limit"); /* 4G is no whole number of MiB */
 
 	sc.l->limit = (struct limit){ .kind = LIMIT_NONE };
 	sc.l->expected.bytes = qty_of(1000 * MIB, QTY_DERIVED);
 	assert_int_equal(ask(&sc), RULE_FIRED);
 	judge_whole(&sc.f);
-	holds(sc.f.change, "resources.limits.memory of the container both to 1088Mi");
+	judge_holds(sc.f.change, "resources.limits.memory of the container both to 1088Mi");
 	sc.l->expected.bytes = (struct qty){ 0 };
 	assert_int_equal(ask(&sc), RULE_FIRED);
 	judge_whole(&sc.f);
@@ -183,15 +178,15 @@ static void the_pod_is_named_by_its_limit(void **state)
 		assert_int_equal(strstr(sc.f.title, "most likely at the pod's limit") != NULL, table[i].named);
 		assert_int_equal(strstr(sc.f.change, "raise the pod's memory limit") != NULL, table[i].named);
 		if (!table[i].oom)
-			holds(sc.f.competing_causes[0], "this container holds 620.0 MiB of");
+			judge_holds(sc.f.competing_causes[0], "this container holds 620.0 MiB of");
 		done(&sc);
 	}
 	struct scene sc = scene_of(2 * GIB, 0, 2);
 	sc.s->host_memory_bytes = qty_measured(64 * GIB);
 	sc.s->host_available_bytes = qty_measured(GIB);
 	assert_int_equal(ask(&sc), RULE_FIRED);
-	holds(sc.f.competing_causes[0], "--pod-limit SIZE");
-	holds(sc.f.competing_causes[1], "1.00 GiB of 64.00 GiB available now");
+	judge_holds(sc.f.competing_causes[0], "--pod-limit SIZE");
+	judge_holds(sc.f.competing_causes[1], "1.00 GiB of 64.00 GiB available now");
 	done(&sc);
 }
 
@@ -203,11 +198,11 @@ static void a_cgroup_inside_is_told_apart(void **state)
 	sc.s->cgroup.events_local.oom = count_of(0);
 	assert_int_equal(ask(&sc), RULE_FIRED);
 	judge_whole(&sc.f);
-	holds(sc.f.title, "at the limit of a cgroup inside it");
+	judge_holds(sc.f.title, "at the limit of a cgroup inside it");
 	assert_int_equal(sc.f.severity, SEVERITY_WARNING);
 	memset(&sc.s->cgroup.events_local, 0, sizeof sc.s->cgroup.events_local); /* before Linux 5.2 there is none */
 	assert_int_equal(ask(&sc), RULE_FIRED);
-	holds(sc.f.title, "at the container's own limit");
+	judge_holds(sc.f.title, "at the container's own limit");
 	assert_int_equal(sc.f.severity, SEVERITY_CRITICAL);
 	done(&sc);
 }
@@ -219,7 +214,7 @@ static void inputs(void **state)
 	sc.s->cgroup.events.oom.known = false;
 	assert_int_equal(ask(&sc), RULE_FIRED);
 	judge_whole(&sc.f);
-	holds(sc.f.title, "at whose limit could not be read");
+	judge_holds(sc.f.title, "at whose limit could not be read");
 	judge_missing(&sc.f, "no oom in it");
 
 	sc.s->cgroup.events.oom_kill.known = false;

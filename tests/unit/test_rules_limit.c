@@ -148,12 +148,6 @@ static void freeboard_inputs(void **state)
 	scene_done(&sc);
 }
 
-static void holds(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		fail_msg("no '%s' in '%s'", part, text);
-}
-
 static void freeboard_names_an_owner(void **state)
 {
 	(void)state;
@@ -181,7 +175,7 @@ static void freeboard_names_an_owner(void **state)
 	assert_int_equal(judge("freeboard-low", sc.s, sc.l, &sc.f), RULE_FIRED);
 	judge_whole(&sc.f);
 	assert_int_equal(sc.f.owner, OWNER_NATIVE_OTHER);
-	holds(sc.f.competing_causes[sc.f.n_causes - 1], "a higher limit only buys time");
+	judge_holds(sc.f.competing_causes[sc.f.n_causes - 1], "a higher limit only buys time");
 	judge_figure(&sc.f, "overrun_budget_bytes", 100 * MIB);
 	judge_figure(&sc.f, "overrun_actual_bytes", 240 * MIB);
 	free(sc.l);
@@ -207,13 +201,14 @@ static void native_other_is_named_with_what_may_stand_in_it(void **state)
 	assert_int_equal(judge("freeboard-low", sc.s, sc.l, &sc.f), RULE_FIRED);
 	judge_whole(&sc.f);
 	assert_int_equal(sc.f.owner, OWNER_NATIVE_OTHER);
-	holds(sc.f.observation,
-	      "It may be what stands in it unread: direct-buffers, rocksdb-block-cache, rocksdb-memtables, rocksdb-table-readers.");
+	judge_holds(
+		sc.f.observation,
+		"It may be what stands in it unread: direct-buffers, rocksdb-block-cache, rocksdb-memtables, rocksdb-table-readers.");
 
 	sc.s->engine.rocksdb.memtables_in_cache = true; /* then they are no line of native-other's */
 	sc.l->lines[OWNER_ROCKSDB_BLOCK_CACHE].bytes = qty_measured(MIB);
 	assert_int_equal(judge("freeboard-low", sc.s, sc.l, &sc.f), RULE_FIRED);
-	holds(sc.f.observation, "unread: direct-buffers, rocksdb-table-readers.");
+	judge_holds(sc.f.observation, "unread: direct-buffers, rocksdb-table-readers.");
 	scene_done(&sc);
 }
 
@@ -226,10 +221,10 @@ static void the_limit_factor_is_never_below_one(void **state)
 	set_room(sc.l, 1024 * MIB, 1);
 	assert_int_equal(judge("freeboard-low", sc.s, sc.l, &sc.f), RULE_FIRED);
 	assert_null(strstr(sc.f.change, "limit-factor"));
-	holds(sc.f.change, "to 4.00 GiB (4096Mi), what taskmanager.memory.process.size shares out");
+	judge_holds(sc.f.change, "to 4.00 GiB (4096Mi), what taskmanager.memory.process.size shares out");
 	snap_flink(sc.s, 500 * MIB, 0, 0, 0, 0, 4090ull * MIB);
 	assert_int_equal(judge("freeboard-low", sc.s, sc.l, &sc.f), RULE_FIRED);
-	holds(sc.f.change, "limit-factor to 1.01");
+	judge_holds(sc.f.change, "limit-factor to 1.01");
 	scene_done(&sc);
 }
 
@@ -418,21 +413,22 @@ static void what_the_sentences_say(void **state)
 	struct scene sc = scene_new();
 	set_room(sc.l, 1000 * MIB, 50 * MIB);
 	(void)judge("freeboard-low", sc.s, sc.l, &sc.f);
-	holds(sc.f.title, "50.0 MiB left below the limit of 1000 MiB");
-	holds(sc.f.observation, "it can grow 50.0 MiB more before it is killed.");
-	holds(sc.f.observation, "The largest owner: java-heap 400.0 MiB.");
-	holds(sc.f.change, "from 1000 MiB to 1.06 GiB (1088Mi), leaving -Xmx as it is"); /* 950 + 125, in steps of 64 */
+	judge_holds(sc.f.title, "50.0 MiB left below the limit of 1000 MiB");
+	judge_holds(sc.f.observation, "it can grow 50.0 MiB more before it is killed.");
+	judge_holds(sc.f.observation, "The largest owner: java-heap 400.0 MiB.");
+	judge_holds(sc.f.change,
+		    "from 1000 MiB to 1.06 GiB (1088Mi), leaving -Xmx as it is"); /* 950 + 125, in steps of 64 */
 	set_room(sc.l, 1000 * MIB, 0);
 	(void)judge("freeboard-low", sc.s, sc.l, &sc.f);
-	holds(sc.f.title, "0 B left below");
+	judge_holds(sc.f.title, "0 B left below");
 	set_room(sc.l, 1000 * MIB, -5 * MIB);
 	(void)judge("freeboard-low", sc.s, sc.l, &sc.f);
-	holds(sc.f.title, "5.0 MiB past the limit of 1000 MiB");
-	holds(sc.f.observation, "cannot reclaim 1005 MiB, 5.0 MiB more than the container's memory limit");
+	judge_holds(sc.f.title, "5.0 MiB past the limit of 1000 MiB");
+	judge_holds(sc.f.observation, "cannot reclaim 1005 MiB, 5.0 MiB more than the container's memory limit");
 	snap_flink(sc.s, 1000 * MIB, 0, 0, 0, 0, 4096ull * MIB);
 	sc.l->limit = limit_set(2000ull * MIB);
 	(void)judge("limit-below-process-size", sc.s, sc.l, &sc.f);
-	holds(sc.f.observation, "2.05 GiB of the plan are not there.");
+	judge_holds(sc.f.observation, "2.05 GiB of the plan are not there.");
 	scene_done(&sc);
 }
 
@@ -460,9 +456,10 @@ static void demand_names_what_is_to_come(void **state)
 		l->lines[owner].bytes = qty_measured(100 * MIB);
 	}
 	assert_int_equal(judge("demand-over-limit", sc.s, l, &sc.f), RULE_FIRED);
-	holds(sc.f.observation,
-	      "-Xmx 410.0 MiB; direct in use 30.0 MiB; metaspace in use 20.0 MiB; rocksdb 500.0 MiB; 1.1 x everything else 40.0 MiB.");
-	holds(sc.f.observation, "Most still to come: rocksdb, 200.0 MiB.");
+	judge_holds(
+		sc.f.observation,
+		"-Xmx 410.0 MiB; direct in use 30.0 MiB; metaspace in use 20.0 MiB; rocksdb 500.0 MiB; 1.1 x everything else 40.0 MiB.");
+	judge_holds(sc.f.observation, "Most still to come: rocksdb, 200.0 MiB.");
 	assert_int_equal(sc.f.owner, OWNER_ROCKSDB_BLOCK_CACHE);
 	assert_null(strstr(sc.f.observation, "would not fit"));
 	l->limit = limit_set(800 * MIB); /* without it, it would just fit */
@@ -472,12 +469,12 @@ static void demand_names_what_is_to_come(void **state)
 	/* What is to come is not the matter where it would not fit without that: who is there is. */
 	l->limit = limit_set(799 * MIB);
 	(void)judge("demand-over-limit", sc.s, l, &sc.f);
-	holds(sc.f.observation, "It would not fit without that either. The largest owner: java-heap 400.0 MiB.");
+	judge_holds(sc.f.observation, "It would not fit without that either. The largest owner: java-heap 400.0 MiB.");
 	assert_int_equal(sc.f.owner, OWNER_JAVA_HEAP);
 
 	l->lines[OWNER_ROCKSDB_BLOCK_CACHE].bytes = (struct qty){ 0 }; /* unread: what is to come is not known */
 	(void)judge("demand-over-limit", sc.s, l, &sc.f);
-	holds(sc.f.observation, "Most still to come: -Xmx, 10.0 MiB.");
+	judge_holds(sc.f.observation, "Most still to come: -Xmx, 10.0 MiB.");
 	l->listed[OWNER_ZGC_HEAP] = true;
 	l->lines[OWNER_ZGC_HEAP].bytes = qty_measured(10 * MIB);
 	(void)judge("demand-over-limit", sc.s, l, &sc.f);
@@ -494,8 +491,8 @@ static void demand_names_what_is_to_come(void **state)
 						(uint64_t)1 << OWNER_DIRECT_BUFFERS, NULL };
 	l->listed[OWNER_ZGC_HEAP] = false;
 	(void)judge("demand-over-limit", sc.s, l, &sc.f);
-	holds(sc.f.observation,
-	      "Over its budget: jvm-overhead, 240.0 MiB against 100.0 MiB, most of it native-other 200.0 MiB.");
+	judge_holds(sc.f.observation,
+		    "Over its budget: jvm-overhead, 240.0 MiB against 100.0 MiB, most of it native-other 200.0 MiB.");
 	assert_null(strstr(sc.f.observation, "Most still to come"));
 	assert_int_equal(sc.f.owner, OWNER_NATIVE_OTHER);
 	scene_done(&sc);

@@ -59,12 +59,6 @@ static void done(struct scene *sc)
 	snap_free(sc->s);
 }
 
-static void holds(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		fail_msg("no '%s' in '%s'", part, text);
-}
-
 static void high_borders(void **state)
 {
 	(void)state;
@@ -93,13 +87,13 @@ static void high_borders(void **state)
 			judge_figure(&sc.f, "memory_high_bytes", 1000 * MIB);
 			judge_figure(&sc.f, "floor_bytes", table[i].floor);
 			judge_figure(&sc.f, "charge_bytes", table[i].charge);
-			holds(sc.f.change,
-			      "set resources.requests.memory of the container to 2048Mi, equal to its limit");
+			judge_holds(sc.f.change,
+				    "set resources.requests.memory of the container to 2048Mi, equal to its limit");
 			assert_int_equal(sc.f.turns[0].knob, KNOB_MEMORY_HIGH);
 			assert_int_equal(sc.f.turns[0].turn, TURN_UP);
 		} else if (table[i].severity == SEVERITY_INFO) {
 			assert_string_equal(sc.f.change, "");
-			holds(sc.f.title, "page cache fills the container up to memory.high of 1000");
+			judge_holds(sc.f.title, "page cache fills the container up to memory.high of 1000");
 		}
 		done(&sc);
 	}
@@ -117,7 +111,7 @@ static void evicted_cache_that_stalls(void **state)
 	assert_int_equal(ask(high_rule, &sc), RULE_FIRED);
 	judge_whole(&sc.f);
 	assert_int_equal(sc.f.severity, SEVERITY_WARNING);
-	holds(sc.f.title, "threads wait 10.01 % of the time");
+	judge_holds(sc.f.title, "threads wait 10.01 % of the time");
 	done(&sc);
 }
 
@@ -172,7 +166,7 @@ static void without_a_limit_one_is_named(void **state)
 	sc.l->expected.bytes = qty_of(1000 * MIB, QTY_DERIVED);
 	assert_int_equal(ask(high_rule, &sc), RULE_FIRED);
 	judge_whole(&sc.f);
-	holds(sc.f.change, "resources.limits.memory of the container both to 1088Mi");
+	judge_holds(sc.f.change, "resources.limits.memory of the container both to 1088Mi");
 	sc.l->expected.bytes = (struct qty){ 0 };
 	assert_int_equal(ask(high_rule, &sc), RULE_FIRED);
 	judge_whole(&sc.f);
@@ -213,11 +207,11 @@ static void stall_figures(void **state)
 	sc.s->cgroup.pressure.full.known = false;
 	assert_int_equal(ask(stall_rule, &sc), RULE_FIRED);
 	assert_string_equal(sc.f.title, "threads wait for memory 12.34 % of the time");
-	holds(sc.f.observation, "all at once unread of it");
-	holds(sc.f.observation, "over 300 s 6.17 %: it is getting worse");
+	judge_holds(sc.f.observation, "all at once unread of it");
+	judge_holds(sc.f.observation, "over 300 s 6.17 %: it is getting worse");
 	sc.s->cgroup.pressure.some.avg10_bp = 100;
 	assert_int_equal(ask(stall_rule, &sc), RULE_FIRED);
-	holds(sc.f.observation, "not getting worse");
+	judge_holds(sc.f.observation, "not getting worse");
 	done(&sc);
 }
 
@@ -233,9 +227,9 @@ static void stall_names_its_company(void **state)
 	assert_int_equal(ask(stall_rule, &sc), RULE_FIRED);
 	judge_whole(&sc.f);
 	assert_int_equal(sc.f.turns[0].knob, KNOB_MEMORY_HIGH);
-	holds(sc.f.change, "is then the limit or not set; where no kubelet writes it, write max to memory.high");
-	holds(sc.f.competing_causes[0], "1000 MiB against 1000 MiB, and high of memory.events is 1");
-	holds(sc.f.competing_causes[3], "workingset_refault_file 7, dirty or in writeback 300.0 MiB");
+	judge_holds(sc.f.change, "is then the limit or not set; where no kubelet writes it, write max to memory.high");
+	judge_holds(sc.f.competing_causes[0], "1000 MiB against 1000 MiB, and high of memory.events is 1");
+	judge_holds(sc.f.competing_causes[3], "workingset_refault_file 7, dirty or in writeback 300.0 MiB");
 	assert_int_equal(sc.f.n_causes, 5);
 
 	cg->high.kind = LIMIT_NONE;
@@ -243,28 +237,28 @@ static void stall_names_its_company(void **state)
 	sc.l->floor_bytes = qty_measured(2 * GIB - 50 * MIB);
 	assert_int_equal(ask(stall_rule, &sc), RULE_FIRED);
 	judge_whole(&sc.f);
-	holds(sc.f.change, "raise the container's memory limit from 2.00 GiB to 2.25 GiB (2304Mi)");
-	holds(sc.f.competing_causes[0], "freeboard is 50.0 MiB");
+	judge_holds(sc.f.change, "raise the container's memory limit from 2.00 GiB to 2.25 GiB (2304Mi)");
+	judge_holds(sc.f.competing_causes[0], "freeboard is 50.0 MiB");
 
 	sc.l->freeboard_bytes.bytes = 1000 * MIB;
 	sc.l->floor_bytes = qty_measured(2 * GIB - 1000 * MIB);
 	assert_int_equal(ask(stall_rule, &sc), RULE_FIRED);
-	holds(sc.f.change, "give the container no swap");
+	judge_holds(sc.f.change, "give the container no swap");
 
 	cg->swap_current_bytes = qty_measured(16 * MIB);
 	cg->current_bytes = qty_measured(2 * GIB);
 	cg->events.max = count_of(9);
 	assert_int_equal(ask(stall_rule, &sc), RULE_FIRED);
 	judge_whole(&sc.f);
-	holds(sc.f.change, "raise the container's memory limit from 2.00 GiB to 2.25 GiB (2304Mi)");
+	judge_holds(sc.f.change, "raise the container's memory limit from 2.00 GiB to 2.25 GiB (2304Mi)");
 
 	cg->events.max = count_of(0); /* nothing of its own: the node */
 	sc.s->host_memory_bytes = qty_measured(64 * GIB);
 	sc.s->host_available_bytes = qty_measured(GIB);
 	assert_int_equal(ask(stall_rule, &sc), RULE_FIRED);
 	judge_whole(&sc.f);
-	holds(sc.f.change, "the node then keeps that much for it");
-	holds(sc.f.competing_causes[sc.f.n_causes - 1], "it has 1.00 GiB of 64.00 GiB available");
+	judge_holds(sc.f.change, "the node then keeps that much for it");
+	judge_holds(sc.f.competing_causes[sc.f.n_causes - 1], "it has 1.00 GiB of 64.00 GiB available");
 	done(&sc);
 }
 

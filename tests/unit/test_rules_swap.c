@@ -44,12 +44,6 @@ static void done(struct scene *sc)
 	snap_free(sc->s);
 }
 
-static void holds(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		fail_msg("no '%s' in '%s'", part, text);
-}
-
 static void borders(void **state)
 {
 	(void)state;
@@ -86,7 +80,7 @@ static void zswap_is_counted_apart(void **state)
 	assert_int_equal(ask(&sc), RULE_FIRED);
 	judge_whole(&sc.f);
 	assert_int_equal(sc.f.severity, SEVERITY_NOTICE);
-	holds(sc.f.observation, "zswap keeps 200.0 MiB of it compressed in memory, 100.0 MiB is on a disk");
+	judge_holds(sc.f.observation, "zswap keeps 200.0 MiB of it compressed in memory, 100.0 MiB is on a disk");
 	judge_figure(&sc.f, "zswapped_bytes", 200 * MIB);
 	judge_figure(&sc.f, "zswap_pool_bytes", 70 * MIB);
 	judge_figure(&sc.f, "swapped_on_disk_bytes", 100 * MIB);
@@ -117,18 +111,18 @@ static void names_whose_pages(void **state)
 	assert_int_equal(sc.f.owner, OWNER_JAVA_HEAP);
 	judge_figure(&sc.f, "java_heap_swapped_bytes", 70 * MIB);
 	judge_figure(&sc.f, "jvm_swapped_bytes", 80 * MIB);
-	holds(sc.f.observation, "of other processes and files in memory: 10.0 MiB.");
+	judge_holds(sc.f.observation, "of other processes and files in memory: 10.0 MiB.");
 	assert_int_equal(sc.f.n_missing, 0);
 
 	sc.s->heap.ranges[0].end -= 350 * MIB; /* the mapping holds more than heap: 51 MiB of it at most */
 	assert_int_equal(ask(&sc), RULE_FIRED);
 	judge_whole(&sc.f);
-	holds(sc.f.title, "at most 51.0 MiB of it Java heap");
+	judge_holds(sc.f.title, "at most 51.0 MiB of it Java heap");
 
 	sc.s->vmas.items[0].swap_bytes = 0;
 	assert_int_equal(ask(&sc), RULE_FIRED);
 	assert_string_equal(sc.f.title, "90.0 MiB of the container is swapped out");
-	holds(sc.f.observation, "Of the Java heap: 0 B.");
+	judge_holds(sc.f.observation, "Of the Java heap: 0 B.");
 	assert_int_equal(sc.f.owner, -1);
 
 	sc.s->heap.n_ranges = 0;
@@ -155,7 +149,7 @@ static void the_change_has_room(void **state)
 		struct scene sc = scene_of(table[i].swapped);
 		assert_int_equal(sc.l->freeboard_bytes.bytes, 1400 * MIB);
 		assert_int_equal(ask(&sc), RULE_FIRED);
-		holds(sc.f.change, table[i].change);
+		judge_holds(sc.f.change, table[i].change);
 		assert_int_equal(sc.f.turns[0].knob, table[i].knob);
 		assert_int_equal(sc.f.turns[0].turn, table[i].knob == KNOB_SWAP ? TURN_DOWN : TURN_UP);
 		sc.l->freeboard_bytes.bytes = -1;
@@ -175,7 +169,7 @@ static void inputs(void **state)
 	judge_whole(&sc.f);
 	assert_int_equal(sc.f.severity, SEVERITY_NOTICE); /* a share of nothing */
 	judge_missing(&sc.f, "memory limit");
-	holds(sc.f.change, "equal to its limit (LimitedSwap");
+	judge_holds(sc.f.change, "equal to its limit (LimitedSwap");
 
 	/* No cgroup: the JVM's own. */
 	snap_no_cgroup(sc.s);
@@ -190,7 +184,7 @@ static void inputs(void **state)
 	assert_int_equal(ask(&sc), RULE_FIRED);
 	judge_whole(&sc.f);
 	assert_int_equal(sc.f.severity, SEVERITY_WARNING);
-	holds(sc.f.title, "100.0 MiB of the JVM is swapped out");
+	judge_holds(sc.f.title, "100.0 MiB of the JVM is swapped out");
 	judge_missing(&sc.f, "what other processes have swapped");
 
 	/* The cgroup counts all of it, whatever the JVM says. */

@@ -49,12 +49,6 @@ static void done(struct scene *sc)
 	snap_free(sc->s);
 }
 
-static void holds(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		fail_msg("no '%s' in '%s'", part, text);
-}
-
 static void borders(void **state)
 {
 	(void)state;
@@ -96,14 +90,14 @@ static void texts(void **state)
 	(void)state;
 	struct scene sc = scene_of(50 * MIB);
 	assert_int_equal(ask(&sc), RULE_FIRED);
-	holds(sc.f.title, "50.0 MiB of room for 60.0 MiB of mapped files");
-	holds(sc.f.observation, "below the container's memory limit of 1000 MiB");
-	holds(sc.f.observation, "threads waited 1.01 % of the last 10 s");
+	judge_holds(sc.f.title, "50.0 MiB of room for 60.0 MiB of mapped files");
+	judge_holds(sc.f.observation, "below the container's memory limit of 1000 MiB");
+	judge_holds(sc.f.observation, "threads waited 1.01 % of the last 10 s");
 	/* The floor of 950 MiB, 110 of what is needed and a quarter of that. */
-	holds(sc.f.change, "from 1000 MiB to 1.06 GiB (1088Mi)");
+	judge_holds(sc.f.change, "from 1000 MiB to 1.06 GiB (1088Mi)");
 	assert_int_equal(sc.f.turns[0].knob, KNOB_LIMIT);
 	assert_int_equal(sc.f.excess_bytes, 60 * MIB);
-	holds(sc.f.competing_causes[3], "2.0 MiB dirty or in writeback");
+	judge_holds(sc.f.competing_causes[3], "2.0 MiB dirty or in writeback");
 	done(&sc);
 }
 
@@ -116,7 +110,7 @@ static void memory_high_squeezes_too(void **state)
 	sc.s->cgroup.high = limit_set(900 * MIB); /* 100 MiB of room; mapped files and 5 % of it are 105 */
 	assert_int_equal(ask(&sc), RULE_FIRED);
 	judge_whole(&sc.f);
-	holds(sc.f.observation, "100.0 MiB below memory.high of 900.0 MiB");
+	judge_holds(sc.f.observation, "100.0 MiB below memory.high of 900.0 MiB");
 	assert_int_equal(sc.f.turns[0].knob, KNOB_MEMORY_HIGH);
 	sc.s->cgroup.high = limit_set(906 * MIB); /* 106 of 105.3 */
 	assert_int_equal(ask(&sc), RULE_SILENT);

@@ -10,17 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/judge.h"
-#include "support/snap.h"
+#include "support/scene.h"
 
 enum { HOUR = 3600, DAY = 86400 };
-
-struct scene {
-	struct snapshot *s;
-	struct ledger *l;
-	struct history_view h;
-	struct finding f;
-};
 
 static struct trend growing(double first, double last, uint64_t span_s)
 {
@@ -42,35 +34,6 @@ static struct scene scene_of(void)
 	sc.h.scans = 600;
 	sc.h.metaspace.kind = sc.h.threads.kind = sc.h.classes.kind = TREND_FLAT;
 	return sc;
-}
-
-static enum rule_answer ask(const char *rule, struct scene *sc)
-{
-	return judge_over_time(rule, sc->s, sc->l, &sc->h, &sc->f);
-}
-
-static void done(struct scene *sc)
-{
-	free(sc->l);
-	snap_free(sc->s);
-}
-
-static void holds(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		fail_msg("no '%s' in '%s'", part, text);
-}
-
-static void expect(const char *rule, struct scene *sc, enum rule_answer answer, const char *what)
-{
-	enum rule_answer got = ask(rule, sc);
-	if (got != answer)
-		fail_msg("%s: %d, not %d", what, (int)got, (int)answer);
-	if (got == RULE_FIRED)
-		judge_whole(&sc->f);
-	else
-		assert_true((got == RULE_INCONCLUSIVE) == (sc->f.n_missing > 0));
-	done(sc);
 }
 
 static void metaspace_levels(void **state)
@@ -102,7 +65,7 @@ static void metaspace_levels(void **state)
 		sc.h.metaspace.kind = table[i].kind;
 		sc.h.classes.kind = table[i].classes;
 		sc.h.span_ms = table[i].span_s * 1000;
-		expect("metaspace-growth", &sc, table[i].answer, table[i].what);
+		scene_expect("metaspace-growth", &sc, table[i].answer, table[i].what);
 	}
 }
 
@@ -113,28 +76,28 @@ static void metaspace_texts(void **state)
 	sc.h.metaspace = growing(100 * MIB, 160 * MIB, 10 * HOUR);
 	sc.h.classes = growing(12000, 30000, 10 * HOUR);
 	sc.h.events[EVENT_RESTART] = 20;
-	assert_int_equal(ask("metaspace-growth", &sc), RULE_FIRED);
+	assert_int_equal(scene_ask("metaspace-growth", &sc), RULE_FIRED);
 	judge_whole(&sc.f);
 	assert_string_equal(sc.f.title, "metaspace grows steadily, by 6.0 MiB an hour");
-	holds(sc.f.observation, "it reaches MaxMetaspaceSize in 16 h 0 min");
-	holds(sc.f.observation, "started 20 times meanwhile: about 3.0 MiB each time");
-	holds(sc.f.observation, "Loaded classes: 30000, 12000 at the start");
+	judge_holds(sc.f.observation, "it reaches MaxMetaspaceSize in 16 h 0 min");
+	judge_holds(sc.f.observation, "started 20 times meanwhile: about 3.0 MiB each time");
+	judge_holds(sc.f.observation, "Loaded classes: 30000, 12000 at the start");
 	assert_int_equal(sc.f.severity, SEVERITY_WARNING);
-	holds(sc.f.change, "/opt/flink/lib");
+	judge_holds(sc.f.change, "/opt/flink/lib");
 	/* No maximum and no limit: it is told, and nobody knows until when. */
 	sc.s->flags.max_metaspace_bytes = (struct qty){ 0 };
 	sc.s->engine.kind = ENGINE_JVM;
 	sc.l->freeboard_bytes.known = false;
-	assert_int_equal(ask("metaspace-growth", &sc), RULE_FIRED);
+	assert_int_equal(scene_ask("metaspace-growth", &sc), RULE_FIRED);
 	judge_whole(&sc.f);
 	assert_int_equal(sc.f.severity, SEVERITY_NOTICE);
-	holds(sc.f.change, "VM.classloader_stats");
+	judge_holds(sc.f.change, "VM.classloader_stats");
 	/* The container's room is nearer than the maximum. */
 	sc.s->flags.max_metaspace_bytes = qty_measured(64 * GIB);
 	sc.l->freeboard_bytes = (struct signed_qty){ 12 * MIB, true };
-	assert_int_equal(ask("metaspace-growth", &sc), RULE_FIRED);
-	holds(sc.f.observation, "it reaches the limit in 2 h 0 min");
-	done(&sc);
+	assert_int_equal(scene_ask("metaspace-growth", &sc), RULE_FIRED);
+	judge_holds(sc.f.observation, "it reaches the limit in 2 h 0 min");
+	scene_done(&sc);
 }
 
 static void thread_levels(void **state)
@@ -162,18 +125,18 @@ static void thread_levels(void **state)
 		sc.h.threads = growing((double)table[i].first, (double)table[i].last, table[i].span_s);
 		sc.h.threads.kind = table[i].kind;
 		sc.h.span_ms = table[i].span_s * 1000;
-		(void)ask("thread-growth", &sc);
+		(void)scene_ask("thread-growth", &sc);
 		if (sc.f.severity != table[i].severity)
 			fail_msg("%s: %d", table[i].what, (int)sc.f.severity);
-		expect("thread-growth", &sc, table[i].answer, table[i].what);
+		scene_expect("thread-growth", &sc, table[i].answer, table[i].what);
 	}
 	struct scene sc = scene_of();
 	sc.h.threads = growing(60, 360, 10 * HOUR);
-	assert_int_equal(ask("thread-growth", &sc), RULE_FIRED);
+	assert_int_equal(scene_ask("thread-growth", &sc), RULE_FIRED);
 	assert_string_equal(sc.f.title, "the number of threads grows steadily, by about 30 an hour");
-	holds(sc.f.observation, "360 threads, 300 more than 10 h 0 min ago");
-	holds(sc.f.observation, "Their stacks hold 20.0 MiB");
-	done(&sc);
+	judge_holds(sc.f.observation, "360 threads, 300 more than 10 h 0 min ago");
+	judge_holds(sc.f.observation, "Their stacks hold 20.0 MiB");
+	scene_done(&sc);
 }
 
 /* A full cache of 1000 MiB over `files` MiB of files. */
@@ -209,29 +172,29 @@ static void metadata_levels(void **state)
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		struct scene sc = cache_scene(table[i].usage, table[i].files);
 		sc.h.cache_miss_bp = count_of(table[i].miss_bp);
-		expect(rule, &sc, table[i].answer, table[i].what);
+		scene_expect(rule, &sc, table[i].answer, table[i].what);
 	}
 	struct scene sc = cache_scene(1000, 30000);
 	sc.h.context.busy_bp = count_of(9900);
-	assert_int_equal(ask(rule, &sc), RULE_FIRED);
-	holds(sc.f.observation, "In the last minute 50 % of all look-ups missed it");
-	holds(sc.f.change, "state.backend.rocksdb.memory.partitioned-index-filters: true");
+	assert_int_equal(scene_ask(rule, &sc), RULE_FIRED);
+	judge_holds(sc.f.observation, "In the last minute 50 % of all look-ups missed it");
+	judge_holds(sc.f.change, "state.backend.rocksdb.memory.partitioned-index-filters: true");
 	sc.h.settling_s = 10; /* it fills */
-	expect(rule, &sc, RULE_INCONCLUSIVE, "after a restore");
+	scene_expect(rule, &sc, RULE_INCONCLUSIVE, "after a restore");
 	sc = cache_scene(1000, 30000);
 	sc.s->engine.rocksdb.cache_hits.known = false;
-	assert_int_equal(ask(rule, &sc), RULE_INCONCLUSIVE);
+	assert_int_equal(scene_ask(rule, &sc), RULE_INCONCLUSIVE);
 	judge_missing(&sc.f, "FLINK-39923");
 	sc.s->engine.rocksdb.cache_hits = count_of(1);
 	sc.h.cache_miss_bp.known = false;
-	assert_int_equal(ask(rule, &sc), RULE_INCONCLUSIVE);
+	assert_int_equal(scene_ask(rule, &sc), RULE_INCONCLUSIVE);
 	judge_missing(&sc.f, "over a minute");
 	sc.h.cache_miss_bp = count_of(9000);
 	sc.s->engine.rocksdb.sst_bytes = (struct qty){ 0 };
-	assert_int_equal(ask(rule, &sc), RULE_INCONCLUSIVE);
+	assert_int_equal(scene_ask(rule, &sc), RULE_INCONCLUSIVE);
 	judge_missing(&sc.f, "size of the files");
 	sc.s->engine.rocksdb.live_data_bytes = qty_measured(30 * GIB);
-	expect(rule, &sc, RULE_FIRED, "live data in place of files");
+	scene_expect(rule, &sc, RULE_FIRED, "live data in place of files");
 }
 
 static void metadata_of_streams(void **state)
@@ -242,16 +205,16 @@ static void metadata_of_streams(void **state)
 	sc.s->engine.kind = ENGINE_KAFKA_STREAMS;
 	sc.s->engine.rocksdb.sst_bytes = (struct qty){ 0 };
 	sc.s->engine.rocksdb.metadata_hit_bp = count_of(8000);
-	assert_int_equal(ask(rule, &sc), RULE_SILENT);
+	assert_int_equal(scene_ask(rule, &sc), RULE_SILENT);
 	sc.s->engine.rocksdb.metadata_hit_bp = count_of(7999);
-	assert_int_equal(ask(rule, &sc), RULE_FIRED);
+	assert_int_equal(scene_ask(rule, &sc), RULE_FIRED);
 	judge_whole(&sc.f);
-	holds(sc.f.observation, "Of the look-ups of index or filter, 79.99 % find it there");
-	holds(sc.f.change, "setPartitionFilters(true)");
+	judge_holds(sc.f.observation, "Of the look-ups of index or filter, 79.99 % find it there");
+	judge_holds(sc.f.change, "setPartitionFilters(true)");
 	sc.s->engine.rocksdb.metadata_hit_bp.known = false;
-	assert_int_equal(ask(rule, &sc), RULE_INCONCLUSIVE);
+	assert_int_equal(scene_ask(rule, &sc), RULE_INCONCLUSIVE);
 	judge_missing(&sc.f, "recording.level");
-	done(&sc);
+	scene_done(&sc);
 }
 
 static void limit_changes(void **state)
@@ -309,15 +272,15 @@ static void limit_changes(void **state)
 		sc.l = snap_ledger(sc.s);
 		sc.h.limit_before = table[i].before;
 		sc.h.limit_changed_s_ago = count_of(table[i].ago_s);
-		(void)ask("limit-changed", &sc);
+		(void)scene_ask("limit-changed", &sc);
 		if (sc.f.severity != table[i].severity)
 			fail_msg("%s: %d", table[i].what, (int)sc.f.severity);
 		if (table[i].title)
 			assert_string_equal(sc.f.title, table[i].title);
-		expect("limit-changed", &sc, table[i].answer, table[i].what);
+		scene_expect("limit-changed", &sc, table[i].answer, table[i].what);
 	}
 	struct scene sc = scene_of();
-	expect("limit-changed", &sc, RULE_SILENT, "never");
+	scene_expect("limit-changed", &sc, RULE_SILENT, "never");
 }
 
 /* Over time the rate of refaults tells, with no pressure to be read. */
@@ -345,10 +308,10 @@ static void thrash_by_rate(void **state)
 		sc.l->freeboard_bytes = (struct signed_qty){ 50 * MIB, true };
 		sc.l->floor_bytes = qty_measured(1998 * (uint64_t)MIB);
 		sc.h.refaults_per_s = (struct count){ table[i].rate, table[i].rate_known };
-		enum rule_answer got = ask("reclaim-thrash", &sc);
+		enum rule_answer got = scene_ask("reclaim-thrash", &sc);
 		if (got == RULE_FIRED && table[i].rate_known)
-			holds(sc.f.observation, "a second over the last minute");
-		expect("reclaim-thrash", &sc, table[i].answer, table[i].what);
+			judge_holds(sc.f.observation, "a second over the last minute");
+		scene_expect("reclaim-thrash", &sc, table[i].answer, table[i].what);
 	}
 }
 
@@ -369,10 +332,10 @@ static void extremes(void **state)
 	static const char *const rules[] = { "metaspace-growth", "thread-growth", "rocksdb-metadata-thrash",
 					     "limit-changed" };
 	for (size_t i = 0; i < 4; i++) {
-		assert_int_equal(ask(rules[i], &sc), RULE_FIRED);
+		assert_int_equal(scene_ask(rules[i], &sc), RULE_FIRED);
 		judge_whole(&sc.f);
 	}
-	done(&sc);
+	scene_done(&sc);
 }
 
 int main(void)

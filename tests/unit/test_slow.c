@@ -11,18 +11,15 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "kernel/stat.h"
-#include "support/scratch.h"
+#include "support/fakejvm.h"
 #include "sys/proc.h"
 
 static struct scratch scratch;
@@ -51,27 +48,9 @@ static void done(void *context, unsigned what, int rc, struct str text, const st
 	loop_stop(loop);
 }
 
-/* A process that maps a file named libjvm.so, as far as anybody asks a JVM. */
 static void start_target(void)
 {
-	char path[300];
-	int ready[2];
-	(void)snprintf(path, sizeof path, "%s/libjvm.so", scratch.path);
-	assert_int_equal(pipe(ready), 0);
-	target = fork();
-	if (target == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		int fd = open(path, O_RDONLY);
-		if (fd < 0 || mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED)
-			_exit(1);
-		(void)!write(ready[1], "r", 1);
-		for (;;)
-			(void)pause();
-	}
-	char byte;
-	(void)close(ready[1]);
-	assert_int_equal(read(ready[0], &byte, 1), 1);
-	(void)close(ready[0]);
+	target = fakejvm_start(&scratch);
 	struct err err = { 0 };
 	auto_close int proc = -1, dir = -1;
 	assert_int_equal(proc_root_open("/proc", &proc, &err), 0);
@@ -86,7 +65,6 @@ static int set_up(void **state)
 	memset(&got, 0, sizeof got);
 	got.text.cap = 1 << 20;
 	scratch = scratch_new();
-	scratch_file(&scratch, "libjvm.so", "not really");
 	start_target();
 	options = (struct collect_options){ .pid = target, .no_attach = true, .http_timeout_ms = 60000 };
 	assert_int_equal(loop_new(LOOP_POLL, NULL, NULL, &loop, &err), 0);
@@ -99,8 +77,7 @@ static int tear_down(void **state)
 	(void)state;
 	slow_free(slow);
 	loop_free(loop);
-	(void)kill(target, SIGKILL);
-	(void)waitpid(target, NULL, 0);
+	fakejvm_end(&target);
 	/* No child of a reading is left. */
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);

@@ -14,13 +14,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent/build.h"
-#include "support/scratch.h"
+#include "support/fakejvm.h"
 
 static struct scratch scratch;
 static struct watch *watch;
@@ -28,44 +26,10 @@ static struct collect_options options;
 static char cgroup[300];
 static pid_t child;
 
-/* Returns once the child has mapped its library. */
-static void start_child(void)
-{
-	char path[300];
-	int ready[2];
-	(void)snprintf(path, sizeof path, "%s/libjvm.so", scratch.path);
-	assert_int_equal(pipe(ready), 0);
-	child = fork();
-	assert_true(child >= 0);
-	if (child == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		int fd = open(path, O_RDONLY);
-		if (fd < 0 || mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED)
-			_exit(1);
-		(void)!write(ready[1], "r", 1);
-		for (;;)
-			(void)pause();
-	}
-	char byte;
-	(void)close(ready[1]);
-	assert_int_equal(read(ready[0], &byte, 1), 1);
-	(void)close(ready[0]);
-}
-
-static void end_child(void)
-{
-	if (child <= 0)
-		return;
-	(void)kill(child, SIGKILL);
-	(void)waitpid(child, NULL, 0);
-	child = 0;
-}
-
 static int set_up(void **state)
 {
 	(void)state;
 	scratch = scratch_new();
-	scratch_file(&scratch, "libjvm.so", "not really");
 	scratch_file(&scratch, "cg/memory.current", "1000\n");
 	scratch_file(&scratch, "cg/memory.stat", "anon 400\nfile 100\n");
 	scratch_file(&scratch, "cg/memory.max", "4096\n");
@@ -75,7 +39,7 @@ static int set_up(void **state)
 	watch = malloc(sizeof *watch);
 	watch_init(watch);
 	watch->any_fs = true;
-	start_child();
+	child = fakejvm_start(&scratch);
 	return 0;
 }
 
@@ -84,7 +48,7 @@ static int tear_down(void **state)
 	(void)state;
 	watch_close(watch);
 	free(watch);
-	end_child();
+	fakejvm_end(&child);
 	scratch_done(&scratch);
 	return 0;
 }
@@ -188,7 +152,7 @@ static void its_end_is_noticed_and_its_events_are_read(void **state)
 		seen |= strcmp(texts[i].name, "cgroup/memory.events") == 0 && !texts[i].err &&
 			str_has(texts[i].bytes, STR("oom_kill 1"));
 	assert_true(seen);
-	end_child();
+	fakejvm_end(&child);
 	assert_true(read_it() < 0);
 }
 
@@ -210,7 +174,7 @@ static void what_is_no_jvm_is_not_opened(void **state)
 	assert_int_equal(watch->exit_fd, -1);
 	assert_int_equal(watch->n_files, 0);
 	err = (struct err){ 0 };
-	end_child();
+	fakejvm_end(&child);
 	assert_true(watch_open(watch, &options, 0x3fffffff, &err) < 0);
 	assert_int_equal(err.kind, ERR_GONE);
 }
