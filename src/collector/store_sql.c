@@ -39,6 +39,24 @@ const char *const store_migrations[STORE_VERSION] = {
 	" UNIQUE (postmortem, part)) STRICT;"
 	"CREATE TABLE token (sha256 BLOB PRIMARY KEY, agent_id TEXT NOT NULL, expires_ms INTEGER NOT NULL) STRICT,"
 	" WITHOUT ROWID;",
+	/* 2: what happened to a target, for the time axis: collector/events.h */
+	"CREATE TABLE event (agent INTEGER NOT NULL, at_ms INTEGER NOT NULL, kind INTEGER NOT NULL, value INTEGER NOT NULL,"
+	" before INTEGER NOT NULL, PRIMARY KEY (agent, at_ms, kind)) STRICT, WITHOUT ROWID;"
+	"CREATE INDEX event_age ON event (at_ms);",
+	/* 3: silences, acknowledgements, and who did what: collector/silences.h */
+	"CREATE TABLE silence (silence INTEGER PRIMARY KEY, kind INTEGER NOT NULL, matchers TEXT NOT NULL,"
+	" reason TEXT NOT NULL, author TEXT NOT NULL, created_ms INTEGER NOT NULL, until_ms INTEGER NOT NULL,"
+	" ended_ms INTEGER NOT NULL, ended_by TEXT NOT NULL) STRICT;"
+	"CREATE TABLE audit (audit INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, who TEXT NOT NULL, peer TEXT NOT NULL,"
+	" what TEXT NOT NULL, text TEXT NOT NULL) STRICT;",
+	/* 4: alerts that somebody was told of or has to be: collector/alerts.h */
+	"CREATE TABLE alert (alert INTEGER PRIMARY KEY, cluster TEXT NOT NULL, namespace TEXT NOT NULL,"
+	" workload TEXT NOT NULL, rule TEXT NOT NULL, severity INTEGER NOT NULL, started_ms INTEGER NOT NULL,"
+	" ended_ms INTEGER NOT NULL, text TEXT NOT NULL) STRICT;"
+	"CREATE UNIQUE INDEX alert_live ON alert (cluster, namespace, workload, rule, severity) WHERE ended_ms = 0;"
+	"CREATE TABLE delivery (alert INTEGER NOT NULL, receiver TEXT NOT NULL, edge INTEGER NOT NULL,"
+	" due_ms INTEGER NOT NULL, tries INTEGER NOT NULL, told_ms INTEGER NOT NULL, PRIMARY KEY (alert, receiver))"
+	" STRICT, WITHOUT ROWID;",
 };
 
 const char *const store_sql[ST_COUNT] = {

@@ -3,7 +3,7 @@
 #ifndef COLLECTOR_STORE_SQL_H
 #define COLLECTOR_STORE_SQL_H
 
-enum { STORE_VERSION = 1 }; /* of the tables: PRAGMA user_version */
+enum { STORE_VERSION = 4 }; /* of the tables: PRAGMA user_version */
 
 enum store_statement {
 	ST_BEGIN = 0,
