@@ -155,9 +155,16 @@ int store_check(const char *directory, struct buf *report, struct err *err)
 	auto_db sqlite3 *db = NULL;
 	int version;
 	store_path(path, directory);
-	int rc = store_db_open(path, STORE_OPEN_EXISTING, COPY_BUSY_MS, &db, &version, err);
-	if (rc < 0)
+	struct err why = { 0 };
+	int rc = store_db_open(path, STORE_OPEN_EXISTING, COPY_BUSY_MS, &db, &version, &why);
+	if (rc < 0) {
+		/* Its list of tables cannot be read, or it is none: what was said of it is the trouble. */
+		if (why.kind == ERR_MALFORMED)
+			(void)buf_printf(report, "%s\n", why.message);
+		if (err)
+			*err = why;
 		return rc;
+	}
 	if (version < STORE_VERSION)
 		return err_set(err, ERR_UNSUPPORTED,
 			       "store: %s: of version %d; start the collector once, it brings it to %d", path, version,

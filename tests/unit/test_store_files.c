@@ -372,22 +372,42 @@ static void damages(void **state)
 	}
 }
 
-static void corrupt(void **state)
+/* Three pages of every four in [from, to) become noise. */
+static void spoil(const struct fixture *f, long from, long to)
 {
-	struct fixture *f = *state;
-	auto_buf struct buf report = { .cap = 65536 };
 	static char noise[3 * 4096];
-	OK(put(f, 2000, err));
-	store_close(f->store);
-	f->store = NULL;
 	memset(noise, 0x5a, sizeof noise);
 	FILE *file = fopen(path_of(f, "bankfull.db"), "r+b");
 	assert_non_null(file);
-	for (long page = 24; page < 60; page += 4) {
+	for (long page = from; page < to; page += 4) {
 		assert_int_equal(fseek(file, page * 4096, SEEK_SET), 0);
 		assert_int_equal(fwrite(noise, 1, sizeof noise, file), sizeof noise);
 	}
 	assert_int_equal(fclose(file), 0);
+}
+
+/* The list of tables itself: nothing can be opened any more, and that is said, too. */
+static void corrupt_schema(void **state)
+{
+	struct fixture *f = *state;
+	auto_buf struct buf report = { .cap = 65536 };
+	OK(put(f, 10, err));
+	store_close(f->store);
+	f->store = NULL;
+	spoil(f, 24, 60);
+	FAILS(store_check(f->scratch.path, &report, err), ERR_MALFORMED, "restore a backup");
+	assert_true(str_has(buf_str(&report), STR("damaged")));
+	FAILS(store_open(f->scratch.path, NULL, &f->store, err), ERR_MALFORMED, "restore a backup");
+}
+
+static void corrupt(void **state)
+{
+	struct fixture *f = *state;
+	auto_buf struct buf report = { .cap = 65536 };
+	OK(put(f, 2000, err));
+	store_close(f->store);
+	f->store = NULL;
+	spoil(f, 40, 76); /* behind all that the migrations made */
 	FAILS(store_check(f->scratch.path, &report, err), ERR_MALFORMED, "restore a backup");
 	assert_true(report.len > 0);
 	OK(store_open(f->scratch.path, NULL, &f->store, err)); /* it is as far as it was read, well */
@@ -489,9 +509,19 @@ int main(void)
 {
 #define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		WITH(opened), WITH(versions),          WITH(not_ours), WITH(read_only),   WITH(deleted_while_open),
-		WITH(locked), WITH(no_room),           WITH(damages),  WITH(fails_whole), WITH(corrupt),
-		WITH(backup), WITH(backup_under_load),
+		WITH(opened),
+		WITH(versions),
+		WITH(not_ours),
+		WITH(read_only),
+		WITH(deleted_while_open),
+		WITH(locked),
+		WITH(no_room),
+		WITH(damages),
+		WITH(fails_whole),
+		WITH(corrupt),
+		WITH(corrupt_schema),
+		WITH(backup),
+		WITH(backup_under_load),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
