@@ -5,6 +5,7 @@
 
 #include "base/auto.h"
 #include "collector/fleet_read.h"
+#include "wire/wire.h"
 
 enum { LAST_POINT_MS = 10 * 60 * 1000, ROWS_AT_ONCE = 1000 };
 
@@ -13,6 +14,7 @@ struct loading {
 	struct wall now;
 	struct wire_sample sample; /* large: kept off the stack */
 	struct wire_finding finding;
+	struct wire_message told; /* what a finding's text says */
 	int64_t last_row;
 	size_t in_chunk;
 	int rc;
@@ -79,6 +81,17 @@ static int load_points(struct loading *loading, struct store *store, struct err 
 	return 0;
 }
 
+/* The start of the agent that said so: of two that found the same the living one knows better. Zeros: not known. */
+static struct wire_epoch epoch_of(struct loading *loading, struct str text)
+{
+	enum wire_error_code code;
+	struct err ignored;
+	if (text.len == 0 || wire_decode(text, &loading->told, &code, &ignored) < 0 ||
+	    loading->told.type != WIRE_FINDING)
+		return (struct wire_epoch){ 0 };
+	return loading->told.finding.head.epoch;
+}
+
 static bool take_finding(void *context, const struct store_finding_row *row)
 {
 	struct loading *loading = context;
@@ -88,6 +101,7 @@ static bool take_finding(void *context, const struct store_finding_row *row)
 	*finding = (struct wire_finding){
 		.edge = row->edge, .severity = row->severity, .owner = row->owner, .opened = row->opened
 	};
+	finding->head.epoch = epoch_of(loading, row->text);
 	str_copy(finding->id, sizeof finding->id, str_of(row->id));
 	str_copy(finding->rule, sizeof finding->rule, str_of(row->rule));
 	str_copy(finding->title, sizeof finding->title, str_of(row->title));
@@ -97,7 +111,7 @@ static bool take_finding(void *context, const struct store_finding_row *row)
 
 static int load_findings(struct loading *loading, struct store *store, struct err *err)
 {
-	struct store_filter filter = { .open_only = true, .most = ROWS_AT_ONCE };
+	struct store_filter filter = { .open_only = true, .with_text = true, .most = ROWS_AT_ONCE };
 	int rc = 0;
 	do {
 		loading->in_chunk = 0;

@@ -2,6 +2,7 @@
 /* What agents say: samples, findings, post-mortems. */
 #include "collector/fleet_parts.h"
 #include "rules/collector_rules.h"
+#include "wire/wire.h"
 
 _Static_assert(OWNER_COUNT <= 32 && QTY_STATE_COUNT <= 4, "two bits an owner in one word");
 
@@ -133,6 +134,7 @@ static int finding_make(struct fleet *fleet, const struct wire_finding *from, st
 		.owner = from->owner,
 		.opened = from->opened,
 		.updated = received,
+		.epoch = from->head.epoch,
 	};
 	if (!made.id || !made.rule || !made.title) {
 		finding_drop(fleet, &made);
@@ -189,16 +191,15 @@ int fleet_finding(struct fleet *fleet, int64_t agent, const struct wire_finding 
 	struct fleet_pod *pod = agent ? fleet_pod(fleet, agent) : NULL;
 	if (agent && !pod)
 		return 0;
-	struct fleet_findings *findings = pod ? &pod->findings : &fleet->own;
-	int rc = findings_take(fleet, findings, finding, received, err);
-	/* What is read back from the store has no epoch: the time it was received tells. */
+	return findings_take(fleet, pod ? &pod->findings : &fleet->own, finding, received, err);
+}
+
+bool fleet_of_former(const struct fleet_pod *pod, const struct fleet_finding *finding)
+{
 	static const struct wire_epoch none;
-	bool known = memcmp(&finding->head.epoch, &none, sizeof none) != 0;
-	for (size_t i = 0; rc == 0 && pod && known && i < findings->n; i++)
-		if (strcmp(findings->items[i].id, finding->id) == 0)
-			findings->items[i].of_former =
-				memcmp(&finding->head.epoch, &pod->epoch, sizeof pod->epoch) != 0;
-	return rc;
+	if (wire_epoch_same(pod->epoch, none) || wire_epoch_same(finding->epoch, none))
+		return finding->updated.ms < pod->epoch_began.ms;
+	return !wire_epoch_same(finding->epoch, pod->epoch);
 }
 
 void fleet_postmortem(struct fleet *fleet, int64_t agent, struct wall received)

@@ -43,7 +43,7 @@ struct fleet_finding {
 	enum severity severity;
 	int owner;
 	struct wall opened, updated; /* updated: received */
-	bool of_former;              /* an earlier start of the agent said so, and was heard late */
+	struct wire_epoch epoch;     /* the start of the agent that said so; zeros: not known */
 };
 
 struct fleet_findings {
@@ -109,6 +109,12 @@ struct fleet_pod {
 	struct wall last_postmortem; /* received; 0: none since the collector started */
 	uint32_t n_postmortems;      /* since then */
 };
+
+/*
+ * An earlier start of the agent than this one said so, and will say nothing more of it. Its spool may be heard after what
+ * this start says, and clocks are set back: the epoch tells, and where that is not known the time.
+ */
+bool fleet_of_former(const struct fleet_pod *pod, const struct fleet_finding *finding);
 
 /* Pods by agent row, ascending. */
 size_t fleet_pods(const struct fleet *fleet, const struct fleet_pod *const **ret_pods);

@@ -212,14 +212,29 @@ static bool is_own(const char *rule)
 	return collector_rule_find(str_of(rule)) != NULL;
 }
 
-/* An agent's start knows nothing of what the one before it had found: of one rule, the latest stands. */
-static bool is_superseded(const struct fleet_findings *findings, size_t at)
+/* Of two of one rule, which came to be first. */
+static bool is_older(const struct fleet_finding *one, const struct fleet_finding *other, bool is_before)
 {
-	const struct fleet_finding *one = &findings->items[at];
-	for (size_t i = 0; i < findings->n; i++) {
-		const struct fleet_finding *other = &findings->items[i];
-		if (i != at && strcmp(other->rule, one->rule) == 0 &&
-		    (other->updated.ms > one->updated.ms || (other->updated.ms == one->updated.ms && i > at)))
+	if (one->opened.ms != other->opened.ms)
+		return one->opened.ms < other->opened.ms;
+	return one->updated.ms != other->updated.ms ? one->updated.ms < other->updated.ms : is_before;
+}
+
+/* An agent's start knows nothing of what the one before it had found: of one rule, what this start says stands. */
+static bool is_superseded(const struct fleet_pod *pod, size_t at)
+{
+	static const struct wire_epoch none;
+	const struct fleet_finding *one = &pod->findings.items[at];
+	/* Read back from the store: its next hello tells which start lives. */
+	bool unknown = wire_epoch_same(pod->epoch, none);
+	bool former = fleet_of_former(pod, one);
+	for (size_t i = 0; i < pod->findings.n; i++) {
+		const struct fleet_finding *other = &pod->findings.items[i];
+		if (i == at || strcmp(other->rule, one->rule) != 0 ||
+		    (unknown && !wire_epoch_same(one->epoch, other->epoch)))
+			continue;
+		bool other_former = fleet_of_former(pod, other);
+		if (former != other_former ? former : is_older(one, other, at < i))
 			return true;
 	}
 	return false;
@@ -235,8 +250,7 @@ static int64_t patience_ms(const char *name)
 
 static bool is_unconfirmed(const struct fleet_pod *pod, const struct fleet_finding *finding, struct wall now)
 {
-	bool former = finding->of_former || finding->updated.ms < pod->epoch_began.ms;
-	return former && pod->sessions > 0 && pod->alive_since.ms &&
+	return fleet_of_former(pod, finding) && pod->sessions > 0 && pod->alive_since.ms &&
 	       now.ms - pod->alive_since.ms > patience_ms(finding->rule);
 }
 
@@ -257,7 +271,7 @@ static void end_stale(struct own_rules *rules, const struct fleet_pod *pod, bool
 	for (size_t i = 0; i < pod->findings.n; i++) {
 		const struct fleet_finding *open = &pod->findings.items[i];
 		bool own = is_own(open->rule);
-		if (gone || (!own && is_superseded(&pod->findings, i)))
+		if (gone || (!own && is_superseded(pod, i)))
 			clear(rules, pod->agent, open);
 		else if (judge && !own && is_unconfirmed(pod, open, now))
 			end_unconfirmed(rules, pod, open);

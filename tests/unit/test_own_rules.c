@@ -18,194 +18,59 @@
 #include "data/js.h"
 #include "rules/collector_rules.h"
 #include "support/fleetfill.h"
-#include "support/scratch.h"
+#include "support/fleetworld.h"
 
 #define GIB ((uint64_t)1 << 30)
 #define MIB ((uint64_t)1 << 20)
 
-static const struct wall t0 = { INT64_C(1764489600000) };
-
-struct world {
-	struct scratch scratch;
-	struct store *store;
-	struct fleet *fleet;
-	struct own_rules *rules;
-	int64_t ms; /* since t0 */
-	int64_t mono_ms;
-};
-
-static void must(int rc, const struct err *err)
-{
-	if (rc < 0)
-		fail_msg("%s", err->message);
-}
-
-static void open_all(struct world *w)
-{
-	struct err err;
-	must(store_open(w->scratch.path, &(struct store_options){ 0 }, &w->store, &err), &err);
-	must(fleet_new(&w->fleet, &err), &err);
-	must(own_rules_new(w->fleet, w->store, &w->rules, &err), &err);
-}
-
-static void close_all(struct world *w)
-{
-	own_rules_free(w->rules);
-	fleet_free(w->fleet);
-	store_close(w->store);
-}
-
-static struct wall wall_of(const struct world *w)
-{
-	return (struct wall){ t0.ms + w->ms };
-}
-
-static void step(struct world *w, int64_t seconds)
-{
-	struct err err = { 0 };
-	w->ms += seconds * 1000;
-	w->mono_ms += seconds * 1000;
-	must(own_rules_step(w->rules, (struct mono){ (uint64_t)w->mono_ms * 1000000 }, wall_of(w), &err), &err);
-}
-
-static void say(struct world *w, int64_t agent)
-{
-	static struct wire_sample sample;
-	fleetfill_sample(&sample, (unsigned)agent);
-	fleet_sample(w->fleet, agent, &sample, wall_of(w));
-}
-
-/* A minute at a time; agents that are told to speak do so at each. */
-static void minutes(struct world *w, unsigned n, const int64_t *speaking, size_t n_speaking)
-{
-	for (unsigned i = 0; i < n; i++) {
-		for (size_t s = 0; s < n_speaking; s++)
-			say(w, speaking[s]);
-		step(w, 60);
-	}
-}
-
-static int64_t connect_agent(struct world *w, unsigned n)
-{
-	static struct wire_hello hello;
-	struct err err;
-	int64_t agent;
-	char id[40];
-	(void)snprintf(id, sizeof id, "uid-%u", n);
-	fleetfill_hello(&hello, n);
-	must(store_begin(w->store, &err), &err);
-	must(store_agent(w->store, id, &hello, wall_of(w), &agent, &err), &err);
-	must(store_commit(w->store, &err), &err);
-	must(fleet_connected(w->fleet, agent, id, &hello, 0, wall_of(w), &err), &err);
-	return agent;
-}
-
-struct open_of {
-	int64_t agent;
-	const char *rule;
-	unsigned n;
-	char title[160], text[4096];
-};
-
-static bool count_open(void *context, const struct store_finding_row *row)
-{
-	struct open_of *open = context;
-	if (row->agent != open->agent || strcmp(row->rule, open->rule) != 0)
-		return true;
-	open->n++;
-	(void)snprintf(open->title, sizeof open->title, "%s", row->title);
-	str_copy(open->text, sizeof open->text, row->text);
-	return true;
-}
-
-/* Open in the store; and the fleet says the same. */
-static unsigned n_open(struct world *w, int64_t agent, const char *rule, struct open_of *ret_open)
-{
-	struct open_of open = { .agent = agent, .rule = rule };
-	struct store_filter filter = {
-		.open_only = true, .with_text = true, .agent = agent, .agent_is_collector = agent == 0
-	};
-	struct err err;
-	unsigned in_fleet = 0;
-	must(store_each_finding(w->store, &filter, count_open, &open, &err), &err);
-	const struct fleet_pod *pod = agent ? fleet_find(w->fleet, agent) : NULL;
-	const struct fleet_findings *findings = pod ? &pod->findings : agent ? NULL : fleet_own_findings(w->fleet);
-	for (size_t i = 0; findings && i < findings->n; i++)
-		in_fleet += strcmp(findings->items[i].rule, rule) == 0;
-	if (findings)
-		assert_int_equal(in_fleet, open.n);
-	if (ret_open)
-		*ret_open = open;
-	return open.n;
-}
-
-static int setup(void **state)
-{
-	struct world *w = test_calloc(1, sizeof *w);
-	w->scratch = scratch_new();
-	w->mono_ms = 1000;
-	open_all(w);
-	*state = w;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct world *w = *state;
-	close_all(w);
-	scratch_done(&w->scratch);
-	test_free(w);
-	return 0;
-}
-
 static void silent_agents(void **state)
 {
 	struct world *w = *state;
-	int64_t speaks = connect_agent(w, 0), silent = connect_agent(w, 1), bye = connect_agent(w, 2),
-		lost = connect_agent(w, 3);
-	struct open_of open;
-	step(w, 0);
-	minutes(w, 3, (int64_t[]){ speaks, silent, bye, lost }, 4); /* an interval of 10 s, they say */
-	say(w, silent);
-	say(w, lost);
-	fleet_disconnected(w->fleet, bye, true, wall_of(w));
-	step(w, 30);
-	say(w, speaks);
+	int64_t speaks = world_connect(w, 0), silent = world_connect(w, 1), bye = world_connect(w, 2),
+		lost = world_connect(w, 3);
+	struct world_open_of open;
+	world_step(w, 0);
+	world_minutes(w, 3, (int64_t[]){ speaks, silent, bye, lost }, 4); /* an interval of 10 s, they say */
+	world_say(w, silent);
+	world_say(w, lost);
+	fleet_disconnected(w->fleet, bye, true, world_wall(w));
+	world_step(w, 30);
+	world_say(w, speaks);
 	/* Its line is given up later than its last word came. */
-	fleet_disconnected(w->fleet, lost, false, wall_of(w));
-	step(w, 30);
-	assert_int_equal(n_open(w, silent, "agent-silent", NULL), 0);
-	assert_int_equal(n_open(w, lost, "agent-silent", NULL), 0);
-	say(w, speaks);
-	step(w, 1);
-	assert_int_equal(n_open(w, lost, "agent-silent", NULL), 1);
-	assert_int_equal(n_open(w, bye, "agent-silent", NULL), 0);
-	assert_int_equal(n_open(w, speaks, "agent-silent", NULL), 0);
-	assert_int_equal(n_open(w, silent, "agent-silent", &open), 1);
+	fleet_disconnected(w->fleet, lost, false, world_wall(w));
+	world_step(w, 30);
+	assert_int_equal(world_n_open(w, silent, "agent-silent", NULL), 0);
+	assert_int_equal(world_n_open(w, lost, "agent-silent", NULL), 0);
+	world_say(w, speaks);
+	world_step(w, 1);
+	assert_int_equal(world_n_open(w, lost, "agent-silent", NULL), 1);
+	assert_int_equal(world_n_open(w, bye, "agent-silent", NULL), 0);
+	assert_int_equal(world_n_open(w, speaks, "agent-silent", NULL), 0);
+	assert_int_equal(world_n_open(w, silent, "agent-silent", &open), 1);
 	assert_non_null(strstr(open.title, "nothing heard of it for "));
 	auto_js struct js *root = NULL;
 	struct err err;
 	int64_t ms;
-	must(js_parse(str_of(open.text), sizeof open.text, &root, &err), &err);
+	world_must(js_parse(str_of(open.text), sizeof open.text, &root, &err), &err);
 	assert_true(js_i64(js_path(root, "finding.evidence.silent_ms"), &ms));
 	assert_in_range(ms, 60001, 200000);
 
 	/* Its next word clears it; another silence is another finding. */
-	say(w, silent);
-	say(w, speaks);
-	step(w, 1);
-	assert_int_equal(n_open(w, silent, "agent-silent", NULL), 0);
-	minutes(w, 3, &speaks, 1);
-	assert_int_equal(n_open(w, silent, "agent-silent", NULL), 1);
+	world_say(w, silent);
+	world_say(w, speaks);
+	world_step(w, 1);
+	assert_int_equal(world_n_open(w, silent, "agent-silent", NULL), 0);
+	world_minutes(w, 3, &speaks, 1);
+	assert_int_equal(world_n_open(w, silent, "agent-silent", NULL), 1);
 	/* It is not said again at each step. */
-	minutes(w, 5, &speaks, 1);
-	assert_int_equal(n_open(w, silent, "agent-silent", NULL), 1);
+	world_minutes(w, 5, &speaks, 1);
+	assert_int_equal(world_n_open(w, silent, "agent-silent", NULL), 1);
 	/* After a day whoever is not there is forgotten, and what was open ends with it; a connection that is there is not. */
 	w->ms += 24 * 3600 * 1000;
 	w->mono_ms += 24 * 3600 * 1000;
-	minutes(w, 1, &speaks, 1);
-	assert_int_equal(n_open(w, silent, "agent-silent", NULL), 1);
-	assert_int_equal(n_open(w, lost, "agent-silent", NULL), 0);
+	world_minutes(w, 1, &speaks, 1);
+	assert_int_equal(world_n_open(w, silent, "agent-silent", NULL), 1);
+	assert_int_equal(world_n_open(w, lost, "agent-silent", NULL), 0);
 }
 
 /* Three of its own intervals, where they are long. */
@@ -213,56 +78,56 @@ static void slow_agents_have_time(void **state)
 {
 	struct world *w = *state;
 	static struct wire_sample sample;
-	int64_t slow = connect_agent(w, 0);
-	step(w, 0);
-	step(w, 200);
+	int64_t slow = world_connect(w, 0);
+	world_step(w, 0);
+	world_step(w, 200);
 	fleetfill_sample(&sample, 0);
 	sample.interval_ms = 60000;
-	fleet_sample(w->fleet, slow, &sample, wall_of(w));
-	step(w, 180);
-	assert_int_equal(n_open(w, slow, "agent-silent", NULL), 0);
-	step(w, 1);
-	assert_int_equal(n_open(w, slow, "agent-silent", NULL), 1);
+	fleet_sample(w->fleet, slow, &sample, world_wall(w));
+	world_step(w, 180);
+	assert_int_equal(world_n_open(w, slow, "agent-silent", NULL), 0);
+	world_step(w, 1);
+	assert_int_equal(world_n_open(w, slow, "agent-silent", NULL), 1);
 }
 
 static void a_jump_of_the_clock_is_no_silence(void **state)
 {
 	struct world *w = *state;
-	int64_t agent = connect_agent(w, 0);
-	step(w, 0);
-	minutes(w, 4, &agent, 1);
+	int64_t agent = world_connect(w, 0);
+	world_step(w, 0);
+	world_minutes(w, 4, &agent, 1);
 	w->ms += 3600 * 1000;
-	step(w, 5);
-	assert_int_equal(n_open(w, agent, "agent-silent", NULL), 0);
+	world_step(w, 5);
+	assert_int_equal(world_n_open(w, agent, "agent-silent", NULL), 0);
 	/* Nobody speaks after it: then it is one, once judgement is back. */
-	step(w, 170);
-	assert_int_equal(n_open(w, agent, "agent-silent", NULL), 0);
-	step(w, 10);
-	assert_int_equal(n_open(w, agent, "agent-silent", NULL), 1);
+	world_step(w, 170);
+	assert_int_equal(world_n_open(w, agent, "agent-silent", NULL), 0);
+	world_step(w, 10);
+	assert_int_equal(world_n_open(w, agent, "agent-silent", NULL), 1);
 }
 
 static void a_restart_forgets_nothing(void **state)
 {
 	struct world *w = *state;
-	int64_t agent = connect_agent(w, 0);
+	int64_t agent = world_connect(w, 0);
 	struct err err;
-	step(w, 0);
-	minutes(w, 4, NULL, 0);
-	assert_int_equal(n_open(w, agent, "agent-silent", NULL), 1);
-	close_all(w);
-	open_all(w);
-	must(fleet_load(w->fleet, w->store, wall_of(w), &err), &err);
+	world_step(w, 0);
+	world_minutes(w, 4, NULL, 0);
+	assert_int_equal(world_n_open(w, agent, "agent-silent", NULL), 1);
+	world_close(w);
+	world_open(w);
+	world_must(fleet_load(w->fleet, w->store, world_wall(w), &err), &err);
 	const struct fleet_pod *pod = fleet_find(w->fleet, agent);
 	assert_non_null(pod);
 	assert_true(pod->restored);
 	assert_string_equal(pod->subject.workload, "job-0");
 	assert_int_equal(pod->findings.n, 1);
-	minutes(w, 5, NULL, 0);
-	assert_int_equal(n_open(w, agent, "agent-silent", NULL), 1);
+	world_minutes(w, 5, NULL, 0);
+	assert_int_equal(world_n_open(w, agent, "agent-silent", NULL), 1);
 	/* It comes back: the old one is cleared, though another collector opened it. */
-	(void)connect_agent(w, 0);
-	step(w, 1);
-	assert_int_equal(n_open(w, agent, "agent-silent", NULL), 0);
+	(void)world_connect(w, 0);
+	world_step(w, 1);
+	assert_int_equal(world_n_open(w, agent, "agent-silent", NULL), 0);
 }
 
 /* More of them at once than one step takes. */
@@ -273,16 +138,16 @@ static void many_at_once(void **state)
 	static int64_t agents[N];
 	unsigned open = 0;
 	for (unsigned i = 0; i < N; i++)
-		agents[i] = connect_agent(w, i);
-	step(w, 0);
-	minutes(w, 3, NULL, 0);
+		agents[i] = world_connect(w, i);
+	world_step(w, 0);
+	world_minutes(w, 3, NULL, 0);
 	for (unsigned i = 0; i < N; i++)
-		open += n_open(w, agents[i], "agent-silent", NULL);
+		open += world_n_open(w, agents[i], "agent-silent", NULL);
 	assert_in_range(open, 1, N - 1);
-	minutes(w, 3, NULL, 0);
+	world_minutes(w, 3, NULL, 0);
 	open = 0;
 	for (unsigned i = 0; i < N; i += 7)
-		open += n_open(w, agents[i], "agent-silent", NULL);
+		open += world_n_open(w, agents[i], "agent-silent", NULL);
 	assert_int_equal(open, (N + 6) / 7);
 }
 
@@ -291,122 +156,56 @@ static void lost_access(void **state)
 	struct world *w = *state;
 	static struct wire_sample sample;
 	struct err err;
-	struct open_of open;
-	int64_t agent = connect_agent(w, 0);
+	struct world_open_of open;
+	int64_t agent = world_connect(w, 0);
 	fleetfill_sample(&sample, 0);
 	sample.access = ACCESS_STATUS;
-	fleet_sample(w->fleet, agent, &sample, wall_of(w));
-	step(w, 1);
-	assert_int_equal(n_open(w, agent, "agent-access-lost", NULL), 0); /* it never had more */
+	fleet_sample(w->fleet, agent, &sample, world_wall(w));
+	world_step(w, 1);
+	assert_int_equal(world_n_open(w, agent, "agent-access-lost", NULL), 0); /* it never had more */
 	sample.access = ACCESS_FULL;
-	fleet_sample(w->fleet, agent, &sample, wall_of(w));
-	step(w, 1);
+	fleet_sample(w->fleet, agent, &sample, world_wall(w));
+	world_step(w, 1);
 	sample.pid = 0; /* no target at all is no loss of access */
 	sample.access = ACCESS_NONE;
-	fleet_sample(w->fleet, agent, &sample, wall_of(w));
-	step(w, 1);
-	assert_int_equal(n_open(w, agent, "agent-access-lost", NULL), 0);
+	fleet_sample(w->fleet, agent, &sample, world_wall(w));
+	world_step(w, 1);
+	assert_int_equal(world_n_open(w, agent, "agent-access-lost", NULL), 0);
 	sample.pid = 18;
 	sample.access = ACCESS_STATUS;
-	fleet_sample(w->fleet, agent, &sample, wall_of(w));
-	step(w, 1);
-	assert_int_equal(n_open(w, agent, "agent-access-lost", &open), 1);
+	fleet_sample(w->fleet, agent, &sample, world_wall(w));
+	world_step(w, 1);
+	assert_int_equal(world_n_open(w, agent, "agent-access-lost", &open), 1);
 	assert_string_equal(open.title, "it could read 'full' and reads 'status' now");
 	/* After a restart it is still known what was lost. */
-	close_all(w);
-	open_all(w);
-	must(fleet_load(w->fleet, w->store, wall_of(w), &err), &err);
-	(void)connect_agent(w, 0);
+	world_close(w);
+	world_open(w);
+	world_must(fleet_load(w->fleet, w->store, world_wall(w), &err), &err);
+	(void)world_connect(w, 0);
 	sample.access = ACCESS_PROCESS;
-	fleet_sample(w->fleet, agent, &sample, wall_of(w));
-	step(w, 1);
-	assert_int_equal(n_open(w, agent, "agent-access-lost", NULL), 1);
+	fleet_sample(w->fleet, agent, &sample, world_wall(w));
+	world_step(w, 1);
+	assert_int_equal(world_n_open(w, agent, "agent-access-lost", NULL), 1);
 	sample.access = ACCESS_FULL;
-	fleet_sample(w->fleet, agent, &sample, wall_of(w));
-	step(w, 1);
-	assert_int_equal(n_open(w, agent, "agent-access-lost", NULL), 0);
-}
-
-static void put_finding(struct world *w, int64_t agent, const char *id, int64_t after_ms)
-{
-	struct wire_finding finding;
-	struct err err;
-	fleetfill_finding(&finding, 0);
-	(void)snprintf(finding.id, sizeof finding.id, "%s", id);
-	must(store_begin(w->store, &err), &err);
-	must(store_own_finding(w->store, agent, &finding, STR(""), wall_of(w), &err), &err);
-	must(store_commit(w->store, &err), &err);
-	must(fleet_finding(w->fleet, agent, &finding, (struct wall){ wall_of(w).ms + after_ms }, &err), &err);
-}
-
-/* Who opened them will not clear them. */
-static void findings_without_a_master(void **state)
-{
-	struct world *w = *state;
-	int64_t restarted = connect_agent(w, 0), gone = connect_agent(w, 1), speaks = connect_agent(w, 2);
-	step(w, 0);
-	minutes(w, 4, (int64_t[]){ restarted, gone, speaks }, 3);
-	put_finding(w, restarted, "first-start", 0);
-	put_finding(w, restarted, "second-start", 10);
-	put_finding(w, gone, "of-the-gone", 0);
-	put_finding(w, speaks, "stays", 0);
-	fleet_disconnected(w->fleet, gone, true, wall_of(w));
-	step(w, 1);
-	assert_int_equal(n_open(w, restarted, "freeboard-low", NULL), 1);
-	assert_string_equal(fleet_find(w->fleet, restarted)->findings.items[0].id, "second-start");
-	assert_int_equal(n_open(w, gone, "freeboard-low", NULL), 1); /* it may come back */
-	minutes(w, 2, (int64_t[]){ restarted, speaks }, 2);
-	assert_int_equal(n_open(w, gone, "freeboard-low", NULL), 0);
-	assert_int_equal(n_open(w, speaks, "freeboard-low", NULL), 1);
-}
-
-/* A start of an agent does not know what the one before it had opened, and will never clear it. */
-static void what_a_restarted_agent_does_not_find_again(void **state)
-{
-	struct world *w = *state;
-	int64_t restarted = connect_agent(w, 0), goes_on = connect_agent(w, 1), waits = connect_agent(w, 2);
-	int64_t all[] = { restarted, goes_on };
-	step(w, 0);
-	minutes(w, 4, all, 2);
-	put_finding(w, restarted, "of-before", 0);
-	put_finding(w, goes_on, "of-now", 0);
-	put_finding(w, waits, "of-before", 0);
-	minutes(w, 1, all, 2);
-	(void)connect_agent(w, 0); /* it begins now */
-	(void)connect_agent(w, 2); /* so does this one, and sees no JVM yet */
-	minutes(w, 6, all, 2);
-	assert_int_equal(n_open(w, restarted, "freeboard-low", NULL), 1);
-	minutes(w, 2, all, 2);
-	assert_int_equal(n_open(w, restarted, "freeboard-low", NULL), 0);
-	assert_int_equal(n_open(w, goes_on, "freeboard-low", NULL), 1);
-	assert_int_equal(n_open(w, waits, "freeboard-low", NULL), 1);
-	/* Another collector reads it all back, and judges alike. */
-	put_finding(w, restarted, "again", 0);
-	minutes(w, 1, all, 2);
-	close_all(w);
-	open_all(w);
-	struct err err;
-	must(fleet_load(w->fleet, w->store, wall_of(w), &err), &err);
-	(void)connect_agent(w, 0);
-	(void)connect_agent(w, 1);
-	minutes(w, 11, all, 2);
-	assert_int_equal(n_open(w, restarted, "freeboard-low", NULL), 0);
+	fleet_sample(w->fleet, agent, &sample, world_wall(w));
+	world_step(w, 1);
+	assert_int_equal(world_n_open(w, agent, "agent-access-lost", NULL), 0);
 }
 
 /* Open in the store, of an agent that this collector has never heard of. */
 static void the_store_is_swept(void **state)
 {
 	struct world *w = *state;
-	int64_t agent = connect_agent(w, 0);
-	put_finding(w, agent, "f", 0);
-	close_all(w);
-	open_all(w);
+	int64_t agent = world_connect(w, 0);
+	world_put_finding(w, agent, "f", 0);
+	world_close(w);
+	world_open(w);
 	w->ms += 2 * 24 * 3600 * 1000;
-	step(w, 0);
-	minutes(w, 2, NULL, 0);
-	assert_int_equal(n_open(w, agent, "freeboard-low", NULL), 1);
-	minutes(w, 2, NULL, 0);
-	assert_int_equal(n_open(w, agent, "freeboard-low", NULL), 0);
+	world_step(w, 0);
+	world_minutes(w, 2, NULL, 0);
+	assert_int_equal(world_n_open(w, agent, "freeboard-low", NULL), 1);
+	world_minutes(w, 2, NULL, 0);
+	assert_int_equal(world_n_open(w, agent, "freeboard-low", NULL), 0);
 }
 
 /* --- the disk, as numbers ---------------------------------------------------------------------------------------- */
@@ -493,7 +292,7 @@ static void words_fit(void **state)
 		struct wire_finding finding = { .severity = SEVERITY_WARNING };
 		(void)snprintf(finding.rule, sizeof finding.rule, "%s", collector_rule_table[i].name);
 		memset(finding.title, 'x', sizeof finding.title - 1);
-		own_whole(&finding, i == COLLECTOR_RULE_STORE ? NULL : &pod, &pace, t0, &whole);
+		own_whole(&finding, i == COLLECTOR_RULE_STORE ? NULL : &pod, &pace, WORLD_T0, &whole);
 		assert_string_equal(whole.rule, collector_rule_table[i].name);
 		assert_in_range(strlen(whole.observation), 100, FINDING_TEXT_CAP - 2);
 		assert_true(whole.change[0] && whole.n_causes > 0 && whole.n_validate > 0 && whole.n_evidence > 0);
@@ -502,7 +301,7 @@ static void words_fit(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
 int main(void)
 {
@@ -513,8 +312,6 @@ int main(void)
 		TEST(a_restart_forgets_nothing),
 		TEST(many_at_once),
 		TEST(lost_access),
-		TEST(findings_without_a_master),
-		TEST(what_a_restarted_agent_does_not_find_again),
 		TEST(the_store_is_swept),
 		cmocka_unit_test(the_disk_fills),
 		cmocka_unit_test(the_pace),
