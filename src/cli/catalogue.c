@@ -31,7 +31,7 @@ bool catalogue_changed(const struct ruleconf *conf, enum threshold threshold)
 	       conf->thresholds.clear[threshold] != threshold_table[threshold].clear;
 }
 
-const struct silence *catalogue_silence(const struct ruleconf *conf, const char *rule)
+const struct rule_silence *catalogue_silence(const struct ruleconf *conf, const char *rule)
 {
 	for (size_t i = 0; i < conf->silences.n; i++)
 		if (strcmp(conf->silences.items[i].rule, rule) == 0)
@@ -68,7 +68,7 @@ static void level(struct paint *p, const struct ruleconf *conf, enum threshold t
 
 static void rule_lines(struct paint *p, const struct ruleconf *conf, const struct rule *rule)
 {
-	const struct silence *silence = catalogue_silence(conf, rule->name);
+	const struct rule_silence *silence = catalogue_silence(conf, rule->name);
 	char text[SILENCE_REASON_CAP + 64], until[DATE_TEXT_CAP];
 	(void)buf_putc(p->out, '\n');
 	paint_text(p, TONE_BOLD, rule->name);
@@ -158,7 +158,7 @@ static void put_threshold(struct js_out *out, const struct ruleconf *conf, enum 
 	js_out_object_end(out);
 }
 
-static void put_silence(struct js_out *out, const struct silence *silence)
+static void put_silence(struct js_out *out, const struct rule_silence *silence)
 {
 	js_out_key(out, "silenced");
 	if (!silence) {

@@ -14,7 +14,7 @@ const char *catalogue_raised(char dest[CATALOGUE_TEXT_CAP], const struct rulecon
 bool catalogue_changed(const struct ruleconf *conf, enum threshold threshold);
 
 /* The silence of this rule, or NULL. */
-const struct silence *catalogue_silence(const struct ruleconf *conf, const char *rule);
+const struct rule_silence *catalogue_silence(const struct ruleconf *conf, const char *rule);
 
 /* For people. `config`: the file that levels and silences were read from, or NULL. */
 void catalogue_table(const struct ruleconf *conf, const char *config, struct paint *p);

@@ -32,7 +32,7 @@ static void notes(const struct agentconf *conf, struct wall now, struct buf *out
 	if (conf->state_dir && access(conf->state_dir, W_OK | X_OK) != 0)
 		(void)buf_printf(out, "note: state-dir: not a directory that can be written here and now\n");
 	for (size_t i = 0; i < conf->rules.silences.n; i++) {
-		const struct silence *silence = &conf->rules.silences.items[i];
+		const struct rule_silence *silence = &conf->rules.silences.items[i];
 		if (silence->until.ms <= now.ms)
 			(void)buf_printf(out, "note: line %u: the silence of %s ended on %s and has no effect\n",
 					 silence->line, silence->rule, date_format(day, silence->until.ms));

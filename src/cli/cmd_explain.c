@@ -24,7 +24,7 @@ static void departures(struct paint *p, const struct options *options, const cha
 {
 	auto_buf struct buf text = { .cap = PAGE_CAP };
 	const struct ruleconf *conf = &options->rules;
-	const struct silence *silence = catalogue_silence(conf, rule);
+	const struct rule_silence *silence = catalogue_silence(conf, rule);
 	for (unsigned i = 0; i < THRESHOLD_COUNT; i++) {
 		char raised[CATALOGUE_TEXT_CAP], cleared[THRESHOLD_TEXT_CAP];
 		if (strcmp(threshold_table[i].rule, rule) != 0 || !catalogue_changed(conf, (enum threshold)i))

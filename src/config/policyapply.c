@@ -39,8 +39,8 @@ static size_t apply_silences(const struct wire_policy *policy, struct wall now, 
 			unknown++;
 		if (!rule || silence_find(&conf->silences, rule->name, now) || conf->silences.n == SILENCES_MAX)
 			continue;
-		struct silence *silence = &conf->silences.items[conf->silences.n++];
-		*silence = (struct silence){ .rule = rule->name, .until = said->until };
+		struct rule_silence *silence = &conf->silences.items[conf->silences.n++];
+		*silence = (struct rule_silence){ .rule = rule->name, .until = said->until };
 		(void)snprintf(silence->reason, sizeof silence->reason, "%s", said->reason);
 	}
 	return unknown;

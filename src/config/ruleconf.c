@@ -11,7 +11,7 @@ enum { SILENCE_DAYS_MAX = 366 };
 
 /* A silence while its lines are read. */
 struct draft {
-	struct silence silence;
+	struct rule_silence silence;
 	struct str until;
 	unsigned line, until_line, reason_line;
 };

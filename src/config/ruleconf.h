@@ -30,7 +30,7 @@
 
 struct ruleconf {
 	struct thresholds thresholds;
-	struct silences silences;
+	struct rule_silences silences;
 	struct level_lines said; /* the lines of the file that said a level */
 };
 

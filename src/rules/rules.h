@@ -18,7 +18,7 @@ struct rule_input {
 	const struct snapshot *snapshot;
 	const struct ledger *ledger;
 	const struct thresholds *thresholds;
-	const struct silences *silences; /* or NULL */
+	const struct rule_silences *silences; /* or NULL */
 	const enum severity
 		*open; /* by rule, FINDINGS_MAX of them: what is open is judged by its clear levels; or NULL */
 	const struct history_view *history; /* what an agent knows of the time before; NULL in a report */

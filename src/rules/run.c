@@ -16,7 +16,7 @@ const struct finding *rules_finding(const struct verdict *verdict, const char *r
 	return NULL;
 }
 
-static void put_aside(struct verdict *verdict, const struct finding *finding, const struct silence *silence)
+static void put_aside(struct verdict *verdict, const struct finding *finding, const struct rule_silence *silence)
 {
 	struct silenced *silenced = &verdict->silenced[verdict->n_silenced++];
 	silenced->rule = finding->rule;
@@ -67,7 +67,8 @@ void rules_run(const struct rule_input *input, struct verdict *ret_verdict)
 		enum rule_answer answer = ask(input, &rule_table[i], finding);
 		if (open && answer != RULE_INCONCLUSIVE && (answer == RULE_SILENT || finding->severity < open))
 			answer = hold(input, &rule_table[i], open, finding);
-		const struct silence *silence = silence_find(input->silences, finding->rule, input->snapshot->taken);
+		const struct rule_silence *silence =
+			silence_find(input->silences, finding->rule, input->snapshot->taken);
 		if (answer == RULE_INCONCLUSIVE)
 			leave_open(ret_verdict, finding);
 		else if (answer == RULE_FIRED && silence)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-const struct silence *silence_find(const struct silences *silences, const char *rule, struct wall now)
+const struct rule_silence *silence_find(const struct rule_silences *silences, const char *rule, struct wall now)
 {
 	for (size_t i = 0; silences && i < silences->n; i++)
 		if (strcmp(silences->items[i].rule, rule) == 0 && now.ms < silences->items[i].until.ms)

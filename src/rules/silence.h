@@ -12,19 +12,19 @@
 
 enum { SILENCES_MAX = 64, SILENCE_REASON_CAP = 200 };
 
-struct silence {
+struct rule_silence {
 	const char *rule; /* of the table */
 	char reason[SILENCE_REASON_CAP];
 	struct wall until; /* silent before it */
 	unsigned line;     /* of the file that said so */
 };
 
-struct silences {
-	struct silence items[SILENCES_MAX];
+struct rule_silences {
+	struct rule_silence items[SILENCES_MAX];
 	size_t n;
 };
 
 /* The silence of this rule in force at `now`, or NULL. `silences` may be NULL. */
-const struct silence *silence_find(const struct silences *silences, const char *rule, struct wall now);
+const struct rule_silence *silence_find(const struct rule_silences *silences, const char *rule, struct wall now);
 
 #endif

@@ -19,12 +19,12 @@ static void check_levels(const struct thresholds *levels)
 }
 
 /* Each of another rule, with a reason, and an end within a year. */
-static void check_silences(const struct silences *silences)
+static void check_silences(const struct rule_silences *silences)
 {
 	if (silences->n > SILENCES_MAX)
 		abort();
 	for (size_t i = 0; i < silences->n; i++) {
-		const struct silence *s = &silences->items[i];
+		const struct rule_silence *s = &silences->items[i];
 		if (!rules_find(str_of(s->rule)) || !s->reason[0] || s->line == 0 || s->until.ms <= NOW ||
 		    s->until.ms > NOW + 366 * DATE_DAY_MS || silence_find(silences, s->rule, (struct wall){ NOW }) != s)
 			abort();

@@ -365,7 +365,7 @@ static void silences_silence_one_rule(void **state)
 	thresholds_init(&thresholds);
 	for (int number = 0; number < snapshots(); number++) {
 		struct snapshot *s = any(&prng, number);
-		struct silences silences = { .n = 1 };
+		struct rule_silences silences = { .n = 1 };
 		silences.items[0].rule = rule_table[prng_below(&prng, rule_count)].name;
 		(void)snprintf(silences.items[0].reason, sizeof silences.items[0].reason, "known");
 		silences.items[0].until.ms = s->taken.ms + (number % 3 == 0 ? 0 : 1); /* at its end it is over */

@@ -242,7 +242,7 @@ static void silences_are_taken(void **state)
 				     "    rule: oom-kill\n"
 				     "  - {rule: swap-in-use, reason: x, until: 2027-08-02}\n");
 	assert_int_equal(conf.silences.n, 3);
-	const struct silence *s = conf.silences.items;
+	const struct rule_silence *s = conf.silences.items;
 	assert_string_equal(s[0].rule, "page-cache-benign");
 	assert_ptr_equal(s[0].rule, rules_find(STR("page-cache-benign"))->name);
 	assert_string_equal(s[0].reason, "the batch jobs fill it every night, known");
