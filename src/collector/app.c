@@ -204,10 +204,10 @@ static int make_server(struct app *app, struct err *err)
 	const struct collectorconf *conf = app->conf;
 	struct server_options options = {
 		.n_listeners = app->plan.n,
-		.protocol = WIRE_PROTOCOL,
 		.max_connections = (unsigned)conf->max_connections,
 		.max_per_address = (unsigned)conf->max_per_address,
-		.max_frame = WIRE_FRAME_MAX,
+		.protocols = { { .name = WIRE_PROTOCOL, .max_frame = WIRE_FRAME_MAX } },
+		.n_protocols = 1,
 	};
 	for (size_t i = 0; i < app->plan.n; i++) {
 		struct server_listener *listener = &options.listeners[i];

@@ -64,6 +64,21 @@ struct str server_header(const struct server_request *request, const char *name)
 	return copy_header(store, name, token);
 }
 
+size_t header_first_of(struct lws *wsi, enum lws_token_indexes token, char *const *names, size_t n)
+{
+	char text[512];
+	if (lws_hdr_copy(wsi, text, sizeof(text), token) <= 0)
+		return n;
+	struct str rest = str_of(text), part;
+	while (str_split(&rest, ',', &part)) {
+		part = str_trim(part);
+		for (size_t i = 0; i < n; i++)
+			if (str_eq(part, str_of(names[i])))
+				return i;
+	}
+	return n;
+}
+
 bool header_lists(struct lws *wsi, enum lws_token_indexes token, struct str value)
 {
 	char text[512];

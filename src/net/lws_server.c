@@ -164,12 +164,13 @@ static int listen_on(struct listener *listener, const struct server_listener *wa
 static int make_vhost(struct listener *listener, struct err *err)
 {
 	struct server *server = listener->server;
-	listener->protocols[0] = (struct lws_protocols){
-		.name = server->protocol ? server->protocol : "http",
-		.callback = server_callback,
-		/* What a connection keeps for reading: control frames, and the most that is read at a time. */
-		.rx_buffer_size = RX_BYTES,
-	};
+	for (size_t i = 0; i < server->options.n_protocols || i == 0; i++)
+		listener->protocols[i] = (struct lws_protocols){
+			.name = server->options.n_protocols ? server->protocols[i] : "http",
+			.callback = server_callback,
+			/* What a connection keeps for reading: control frames, and the most that is read at a time. */
+			.rx_buffer_size = RX_BYTES,
+		};
 	struct lws_context_creation_info info = {
 		/* No other vhost has this name, for lws looks for one by a request's Host among those of one port. */
 		.vhost_name = listener->name,
@@ -279,6 +280,9 @@ static void fill_options(struct server *server, const struct server_options *opt
 	own->max_per_address = or_default(own->max_per_address, 20000);
 	own->max_body = own->max_body ? own->max_body : 64 * 1024;
 	own->max_frame = own->max_frame ? own->max_frame : 64 * 1024;
+	for (size_t i = 0; i < SERVER_PROTOCOLS_MAX; i++)
+		if (!own->protocols[i].max_frame)
+			own->protocols[i].max_frame = own->max_frame;
 	own->header_timeout_ms = or_default(own->header_timeout_ms, 10000);
 	own->message_timeout_ms = or_default(own->message_timeout_ms, 30000);
 	own->write_timeout_ms = or_default(own->write_timeout_ms, 30000);
@@ -296,9 +300,11 @@ static int start(struct server *server, const struct server_options *options, st
 {
 	if (options->n_listeners > SERVER_LISTENERS_MAX)
 		return err_set(err, ERR_USAGE, "at most %d listeners", SERVER_LISTENERS_MAX);
-	if (options->protocol) {
-		server->protocol = strdup(options->protocol);
-		if (!server->protocol)
+	if (options->n_protocols > SERVER_PROTOCOLS_MAX)
+		return err_set(err, ERR_USAGE, "at most %d subprotocols", SERVER_PROTOCOLS_MAX);
+	for (size_t i = 0; i < options->n_protocols; i++) {
+		server->protocols[i] = strdup(options->protocols[i].name);
+		if (!server->protocols[i])
 			return err_set(err, ERR_NOMEM, "server");
 	}
 	bool tls = false;
@@ -371,9 +377,10 @@ void server_free(struct server *server)
 		close(server->reserve_fd);
 	buf_done(&server->out);
 	buf_done(&server->scratch);
-	/* lws may still name the protocol while it closes: see loop_keep(). */
+	/* lws may still name the protocols while it closes: see loop_keep(). */
 	loop_poke(server->loop);
-	loop_keep(server->loop, server->protocol);
+	for (size_t i = 0; i < SERVER_PROTOCOLS_MAX; i++)
+		loop_keep(server->loop, server->protocols[i]);
 	loop_keep(server->loop, server);
 }
 

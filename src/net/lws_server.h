@@ -28,7 +28,7 @@ struct listener {
 	uint16_t port;
 	struct loop_watch *watch;
 	struct lws_vhost *vhost;
-	struct lws_protocols protocols[2];
+	struct lws_protocols protocols[SERVER_PROTOCOLS_MAX + 1];
 	SSL_CTX *ctx; /* lws's */
 	struct tls_stamp stamp;
 	struct err *load_err; /* while the vhost is made */
@@ -68,6 +68,7 @@ struct server_ws {
 	struct mono heard, message_since; /* message_since: also when a reply began */
 	struct exchange *exchange;
 	void *session;
+	unsigned protocol; /* index into the server's options */
 	struct inbox inbox;
 	char close_reason[64];
 };
@@ -77,7 +78,7 @@ struct server {
 	struct server_options options;
 	struct server_events events;
 	void *context;
-	char *protocol;
+	char *protocols[SERVER_PROTOCOLS_MAX];
 	struct listener listeners[SERVER_LISTENERS_MAX];
 	size_t n_listeners;
 	struct server_ws *connections;
@@ -121,6 +122,8 @@ int refuse_now(struct server_ws *conn, struct lws *wsi, unsigned status, const c
 
 /* lws_header.c */
 bool header_lists(struct lws *wsi, enum lws_token_indexes token, struct str value); /* one of a comma list */
+/* Index of the first value of a comma list that is one of `names`, letter for letter; n: none is. */
+size_t header_first_of(struct lws *wsi, enum lws_token_indexes token, char *const *names, size_t n);
 
 /* lws_upgrade.c */
 int upgrade_begin(struct server_ws *conn, struct lws *wsi, const char *kind);

@@ -10,9 +10,8 @@ enum { CLOSE_WAIT_MS = 2000, BAD_WAIT_MS = 1000 };
 /* Why this is no upgrade that we make; NULL: it is one. */
 static const char *not_an_upgrade(const struct server_ws *conn, struct lws *wsi, const char *kind)
 {
-	const char *protocol = conn->server->protocol;
 	char version[8];
-	if (!protocol || strcasecmp(kind, "websocket") != 0)
+	if (conn->server->options.n_protocols == 0 || strcasecmp(kind, "websocket") != 0)
 		return "no upgrade to this is made here";
 	if (conn->server->draining)
 		return "the server is going away";
@@ -22,9 +21,17 @@ static const char *not_an_upgrade(const struct server_ws *conn, struct lws *wsi,
 		return "no whole WebSocket handshake";
 	if (lws_hdr_copy(wsi, version, sizeof(version), WSI_TOKEN_VERSION) <= 0 || strcmp(version, "13") != 0)
 		return "Sec-WebSocket-Version is not 13";
-	if (!header_lists(wsi, WSI_TOKEN_PROTOCOL, str_of(protocol)))
-		return "Sec-WebSocket-Protocol has none that is spoken here";
 	return NULL;
+}
+
+/* As lws will choose: by the client's order. */
+static bool choose_protocol(struct server_ws *conn, struct lws *wsi)
+{
+	struct server *server = conn->server;
+	size_t n = server->options.n_protocols;
+	size_t chosen = header_first_of(wsi, WSI_TOKEN_PROTOCOL, server->protocols, n);
+	conn->protocol = (unsigned)chosen;
+	return chosen < n;
 }
 
 int upgrade_begin(struct server_ws *conn, struct lws *wsi, const char *kind)
@@ -35,8 +42,11 @@ int upgrade_begin(struct server_ws *conn, struct lws *wsi, const char *kind)
 	const char *why = conn->state == CONN_HEADERS ? not_an_upgrade(conn, wsi, kind) : "not now";
 	if (why)
 		return refuse_now(conn, wsi, 400, why);
+	if (!choose_protocol(conn, wsi))
+		return refuse_now(conn, wsi, 400, "Sec-WebSocket-Protocol has none that is spoken here");
 	if (!request_fill(conn, wsi, &store, &request))
 		return refuse_now(conn, wsi, 400, "path, query or Host is malformed, too long or there twice");
+	request.protocol = conn->protocol;
 	struct server_reply reply = { .status = 403, .content_type = "application/json", .body.cap = SERVER_REPLY_CAP };
 	void *session = NULL;
 	server->counts.requests_total++;
@@ -50,7 +60,9 @@ int upgrade_begin(struct server_ws *conn, struct lws *wsi, const char *kind)
 
 int upgrade_open(struct server_ws *conn, struct lws *wsi)
 {
-	if (!conn->has_session)
+	const struct lws_protocols *spoken = lws_get_protocol(wsi);
+	/* What was let in as one subprotocol must not be answered as another one. */
+	if (!conn->has_session || !spoken || spoken->name != conn->server->protocols[conn->protocol])
 		return -1;
 	conn->wsi = wsi;
 	conn->state = CONN_WS;
@@ -107,7 +119,7 @@ int ws_piece(struct server_ws *conn, struct lws *wsi, struct str piece)
 	server->counts.received_bytes_total += piece.len;
 	if (conn->state != CONN_WS)
 		return 0;
-	int r = inbox_take(&conn->inbox, wsi, server->options.max_frame, piece, &message);
+	int r = inbox_take(&conn->inbox, wsi, server->options.protocols[conn->protocol].max_frame, piece, &message);
 	if (r < 0)
 		return close_for(conn, (unsigned)-r);
 	if (r == 0) {

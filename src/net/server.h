@@ -6,12 +6,12 @@
  *   request line and headers  8 KiB, within header_timeout_ms of the connection (slowloris)
  *   body                      max_body, within the same time again
  *   connections               max_connections in all, max_per_address from one peer address: beyond it they are closed
- *   WebSocket message         max_frame over all fragments, else 1009; fragments count against message_timeout_ms
+ *   WebSocket message         max_frame of its subprotocol over all fragments, else 1009; fragments count against message_timeout_ms
  *   a client that does not read   its replies wait at most write_timeout_ms, then it is closed
  *
  * A connection may serve several requests, but nobody may pipeline: bytes that come before the answer is out end the
  * connection after it. No Transfer-Encoding in requests, no HTTP/2. Servers of one loop share lws's lookup of a
- * subprotocol, so at most one of them may have one.
+ * subprotocol, so at most one of them may have any.
  *
  * No permessage-deflate. A frame that is no text or no UTF-8 ends its connection (1003, 1007).
  */
@@ -30,7 +30,7 @@ struct server_tls {
 	const char *client_ca_file;       /* certificates that clients may present; NULL: none is asked for */
 };
 
-enum { SERVER_LISTENERS_MAX = 4, SERVER_SANS_MAX = 4, SERVER_SAN_CAP = 256 };
+enum { SERVER_LISTENERS_MAX = 4, SERVER_PROTOCOLS_MAX = 4, SERVER_SANS_MAX = 4, SERVER_SAN_CAP = 256 };
 
 struct server_listener {
 	const char *name;    /* for messages and metrics: "agents", "api" */
@@ -39,11 +39,18 @@ struct server_listener {
 	struct server_tls tls;
 };
 
+/* A WebSocket subprotocol that is spoken. */
+struct server_protocol {
+	const char *name;
+	size_t max_frame; /* of what its clients may send; 0: max_frame of the options */
+};
+
 struct server_options {
 	struct server_listener listeners[SERVER_LISTENERS_MAX];
 	size_t n_listeners;
-	const char
-		*protocol; /* the WebSocket subprotocol spoken; another one is refused with 400. NULL: no WebSocket */
+	/* Of those that a client asks for, its first that stands here is spoken; with none of them it is refused with 400. */
+	struct server_protocol protocols[SERVER_PROTOCOLS_MAX];
+	size_t n_protocols;                                               /* 0: no WebSocket */
 	unsigned max_connections, max_per_address;                        /* 0: 20000, 20000 */
 	size_t max_body, max_frame;                                       /* 0: 64 KiB, 64 KiB */
 	unsigned header_timeout_ms, message_timeout_ms, write_timeout_ms; /* 0: 10000, 30000, 30000 */
@@ -52,6 +59,7 @@ struct server_options {
 
 struct server_request {
 	unsigned listener; /* index into options */
+	unsigned protocol; /* of an upgrade: index into options */
 	struct str method; /* "GET" */
 	struct str path;   /* decoded once, begins with '/', no NUL, no ".." component */
 	struct str query;  /* without '?'; escapes may be others than were sent, with the same meaning */

@@ -138,7 +138,8 @@ static int run_server(char **arguments)
 				 .address = "127.0.0.1",
 				 .tls = { given(arguments[0]), given(arguments[1]), given(arguments[2]) } } },
 		.n_listeners = 1,
-		.protocol = "bankfull.v1",
+		.protocols = { { .name = "bankfull.v1" } },
+		.n_protocols = 1,
 		.ping_s = 1,
 		.dead_s = 3,
 	};

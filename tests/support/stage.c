@@ -76,6 +76,8 @@ static bool on_upgrade(void *context, const struct server_request *request, stru
 	struct str auth = server_header(request, "authorization");
 	if (auth.len)
 		stage_note(stage, "[%.*s] ", (int)auth.len, auth.ptr);
+	if (request->protocol > 0)
+		stage_note(stage, "small ");
 	if (stage->refuse) {
 		reply->status = stage->refuse;
 		reply->retry_after_s = stage->retry_after_s;
@@ -302,7 +304,9 @@ void stage_init(struct stage *stage, enum loop_kind kind, const struct server_op
 	own.listeners[0].name = "test";
 	own.listeners[0].address = "127.0.0.1";
 	own.n_listeners = 1;
-	own.protocol = "bankfull.v1";
+	own.protocols[0].name = "bankfull.v1";
+	own.protocols[1] = (struct server_protocol){ .name = "bankfull.small", .max_frame = 10 };
+	own.n_protocols = 2;
 	assert_int_equal(loop_new(kind, log_line, NULL, &stage->loop, &err), 0);
 	assert_int_equal(loop_timer_new(stage->loop, too_late, stage, &stage->deadline, &err), 0);
 	loop_timer_set(stage->deadline, STAGE_DEADLINE_MS);

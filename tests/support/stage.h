@@ -54,7 +54,7 @@ struct stage {
 	size_t stop_at, n_happened;
 };
 
-/* kind, and the server's options but its listener, protocol "bankfull.v1" (NULL: defaults). */
+/* kind, and the server's options but its listener and protocols: "bankfull.v1", "bankfull.small" of at most 10 bytes a frame. */
 void stage_init(struct stage *stage, enum loop_kind kind, const struct server_options *options);
 /* url NULL: the server's. Connects. */
 void stage_client(struct stage *stage, const struct wsclient_options *options);

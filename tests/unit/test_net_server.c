@@ -286,6 +286,42 @@ static void bad_frames_close(void)
 	}
 }
 
+/* The client's first that is known is spoken, in the request as in lws's answer, and its own cap holds. */
+static void one_of_several_protocols_is_spoken(void)
+{
+	static const struct {
+		const char *offered, *answer, *log;
+	} cases[] = {
+		{ "bankfull.v1", "Sec-WebSocket-Protocol: bankfull.v1\r\n", "s-open s-closed:1000 " },
+		{ "bankfull.small", "Sec-WebSocket-Protocol: bankfull.small\r\n", "small s-open s-closed:1009 " },
+		{ "x, bankfull.small ,bankfull.v1", "Sec-WebSocket-Protocol: bankfull.small\r\n",
+		  "small s-open s-closed:1009 " },
+		{ "bankfull.v1,bankfull.small", "Sec-WebSocket-Protocol: bankfull.v1\r\n", "s-open s-closed:1000 " },
+		{ "BANKFULL.V1", "400 Bad Request", "" },
+		{ "bankfull.v1.1, bankfull", "400 Bad Request", "" },
+		{ " , ,", "400 Bad Request", "" },
+		{ "\"bankfull.v1\"", "400 Bad Request", "" },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct stage stage;
+		char text[512];
+		snprintf(text, sizeof(text),
+			 "GET /agent HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+			 "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+			 "Sec-WebSocket-Protocol: %s\r\n\r\n",
+			 cases[i].offered);
+		stage_init(&stage, kind, &quick);
+		stage.close_after_echo = 1000;
+		struct raw *raw = raw_text(&stage, text);
+		if (cases[i].log[0])
+			raw_frame(raw, 0x81, "elevenbytes", 11);
+		stage_run(&stage, cases[i].log[0] ? 2 : 1);
+		if (!strstr(raw->text, cases[i].answer) || strcmp(stage.log, cases[i].log) != 0)
+			fail_msg("%s: log \"%s\", answer \"%s\"", cases[i].offered, stage.log, raw->text);
+		stage_done(&stage);
+	}
+}
+
 static void a_frame_at_the_cap_is_echoed(void)
 {
 	struct stage stage;
@@ -475,6 +511,7 @@ BOTH(headers_past_8_kib_end)
 BOTH(too_many_connections_are_closed)
 BOTH(too_many_of_one_address_are_closed)
 BOTH(bad_frames_close)
+BOTH(one_of_several_protocols_is_spoken)
 BOTH(a_frame_at_the_cap_is_echoed)
 BOTH(fragments_are_one_message)
 BOTH(fragments_past_the_cap_close)
@@ -501,6 +538,7 @@ int main(void)
 		TESTS(too_many_connections_are_closed),
 		TESTS(too_many_of_one_address_are_closed),
 		TESTS(bad_frames_close),
+		TESTS(one_of_several_protocols_is_spoken),
 		TESTS(a_frame_at_the_cap_is_echoed),
 		TESTS(fragments_are_one_message),
 		TESTS(fragments_past_the_cap_close),
