@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who did what, when and from where: one line a deed, in the store, for operators. What was tried and refused belongs
+ * into the log: nobody without credentials may push the lines of those who have them out.
+ */
+#ifndef COLLECTOR_AUDIT_H
+#define COLLECTOR_AUDIT_H
+
+#include "bankfull/quantity.h"
+#include "base/err.h"
+#include "base/str.h"
+
+struct store;
+
+enum { AUDIT_KEPT_MAX = 20000 }; /* some 20 MiB: a deed a minute for two weeks, for as many people as do them */
+
+struct audit_entry {
+	struct wall at;
+	const char *who, *peer;
+	const char *what;         /* "silence-create", "silence-end", "login", "logout" */
+	const char *namespace_;   /* operators of other namespaces do not see it; "": only those of all see it */
+	struct str before, after; /* JSON; empty: there was nothing, or nothing is left */
+};
+
+/* Within a batch of the caller's own (store_begin()). */
+int audit_put(struct store *store, const struct audit_entry *entry, struct err *err)
+	__attribute__((warn_unused_result));
+/* A batch of its own: ingest_flush() first. */
+int audit_write(struct store *store, const struct audit_entry *entry, struct err *err)
+	__attribute__((warn_unused_result));
+
+#endif
