@@ -3,14 +3,10 @@
  * Who did what, when and from where: one line a deed, in the store, for operators. What was tried and refused belongs
  * into the log: nobody without credentials may push the lines of those who have them out.
  */
-#ifndef COLLECTOR_AUDIT_H
-#define COLLECTOR_AUDIT_H
+#ifndef COLLECTOR_STORE_AUDIT_H
+#define COLLECTOR_STORE_AUDIT_H
 
-#include "bankfull/quantity.h"
-#include "base/err.h"
-#include "base/str.h"
-
-struct store;
+#include "collector/store.h"
 
 enum { AUDIT_KEPT_MAX = 20000 }; /* some 20 MiB: a deed a minute for two weeks, for as many people as do them */
 
@@ -23,10 +19,15 @@ struct audit_entry {
 };
 
 /* Within a batch of the caller's own (store_begin()). */
-int audit_put(struct store *store, const struct audit_entry *entry, struct err *err)
+int store_audit_put(struct store *store, const struct audit_entry *entry, struct err *err)
 	__attribute__((warn_unused_result));
 /* A batch of its own: ingest_flush() first. */
-int audit_write(struct store *store, const struct audit_entry *entry, struct err *err)
+int store_audit_write(struct store *store, const struct audit_entry *entry, struct err *err)
 	__attribute__((warn_unused_result));
+
+/* Rows below `below_row` (0: all), newest first; `entry` is valid during the call; false stops. */
+typedef bool store_audit_fn(void *context, int64_t row, const struct audit_entry *entry);
+int store_each_audit(struct store *store, int64_t below_row, size_t most, store_audit_fn *fn, void *context,
+		     struct err *err) __attribute__((warn_unused_result));
 
 #endif
