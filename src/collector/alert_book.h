@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The alerts that are active or have lately ended, and what each receiver has been told of each. PURE: no clock, no
+ * store, no network; alerts.c is around it.
+ *
+ * One cluster, namespace, workload and rule has at most one active alert, of its highest severity. It ends when nothing
+ * of it was found for the hold time. A severity that rises starts the next alert and ends this one, in that order; one that
+ * falls does so after the hold time.
+ *
+ * An edge is told to a receiver once it worked; all edges of a receiver in the order in which they happened. What ended
+ * before it was told at all is told once, as resolved (firing, where that receiver wants no resolved). What ended within
+ * the group wait, or while silenced, is nobody's concern.
+ */
+#ifndef COLLECTOR_ALERT_BOOK_H
+#define COLLECTOR_ALERT_BOOK_H
+
+#include "collector/alert_group.h"
+#include "config/alertconf.h"
+
+enum {
+	ALERTS_MAX = ALERT_GROUPS_MAX, /* active ones */
+	ALERTS_ENDED_MAX = 512,        /* that are kept for people to see; what is still to be told is kept beyond */
+	ALERT_AUTHOR_CAP = 64,
+	ALERT_REASON_CAP = 200,
+};
+
+enum alert_edge { ALERT_EDGE_NONE = 0, ALERT_EDGE_FIRING, ALERT_EDGE_RESOLVED, ALERT_EDGE_EXCUSED };
+
+/* What one receiver knows of one alert. */
+struct alert_delivery {
+	enum alert_edge told; /* the last that came through; EXCUSED: nothing is to be told any more */
+	struct wall told_at;
+	uint32_t repeats;
+	unsigned refusals; /* in a row, of what is due now */
+	struct mono next;  /* when what was told is told again */
+	bool unsaved;
+};
+
+/* A silence or an acknowledgement, as it is shown. */
+struct alert_silence {
+	int64_t id; /* 0: none */
+	bool acknowledged;
+	char reason[ALERT_REASON_CAP], author[ALERT_AUTHOR_CAP];
+	struct wall until;
+};
+
+struct alert {
+	int64_t row; /* the store's; 0: not stored yet, and nobody is told of it before */
+	char cluster[ALERT_VALUE_CAP], namespace_[64], workload[WIRE_NAME_CAP], rule[ALERT_NAME_CAP];
+	enum severity severity;
+	struct wall started, ended;   /* ended.ms 0: active */
+	struct mono due;              /* nobody is told before: the group wait */
+	struct mono seen, fallen;     /* last found; since when at a lower severity alone (ns 0: it is not) */
+	struct alert_figures figures; /* the latest */
+	struct alert_silence silence;
+	int route;          /* that decided, -1: the default */
+	uint32_t receivers; /* one bit each: who is told */
+	struct alert_delivery deliveries[ALERT_RECEIVERS_MAX];
+	bool unsaved;       /* not stored as it is: started, ended, or all is told */
+	bool pending;       /* somebody is still to be told */
+	unsigned in_flight; /* sendings that hold it */
+};
+
+struct alert_book {
+	const struct alertconf *conf;
+	struct alert **active; /* in the order of alert_groups() */
+	size_t n_active;
+	struct alert **ended; /* the oldest first */
+	size_t n_ended, room_ended;
+	size_t left_out; /* groups past ALERTS_MAX, at the last look */
+};
+
+int alert_book_init(struct alert_book *ret_book, const struct alertconf *conf, struct err *err)
+	__attribute__((warn_unused_result));
+void alert_book_done(struct alert_book *book);
+
+/*
+ * One of the time before, as the store has it; `told` lies in its deliveries. Receivers are found anew by the routes of
+ * today; whoever was told it fires is told its end. The book's own copy.
+ */
+int alert_book_restore(struct alert_book *book, const struct alert *alert, struct mono now, struct wall wall,
+		       struct err *err) __attribute__((warn_unused_result));
+
+/* What is found now: starts, keeps and ends alerts. NOMEM: what could not be started is at the next look. */
+int alert_book_look(struct alert_book *book, const struct alert_group *groups, size_t n, struct mono now,
+		    struct wall wall, struct err *err) __attribute__((warn_unused_result));
+
+/* Ended ones past ALERTS_ENDED_MAX of which nothing is to be told go. */
+void alert_book_trim(struct alert_book *book);
+
+/* --- telling (alert_due.c) ------------------------------------------------------------------------------------ */
+
+enum {
+	ALERT_BEAT_MS = 60000,  /* Alertmanager forgets what is not said again */
+	ALERT_LIFE_MS = 240000, /* ... after this: four beats */
+	ALERT_REFUSALS_MAX = 3, /* a message that is refused so often is dropped: others wait behind it */
+	ALERT_BATCH_MAX = 128,  /* in one message to Alertmanager */
+};
+
+struct alert_item {
+	struct alert *alert;
+	enum alert_edge edge; /* FIRING or RESOLVED */
+	bool again;           /* it was told before: a beat, or a repetition */
+};
+
+/*
+ * What this receiver is to be told now, in order, at most `most`; Alertmanager is also told again what still fires.
+ * Nothing that is not stored.
+ */
+size_t alert_due(const struct alert_book *book, unsigned receiver, struct mono now, struct alert_item *items,
+		 size_t most);
+/* Edges that are due and were not told, and since when the oldest is (ms 0: none). */
+size_t alert_queue(const struct alert_book *book, unsigned receiver, struct mono now, struct wall *ret_oldest);
+
+/* It came through. */
+void alert_told(struct alert_book *book, unsigned receiver, const struct alert_item *item, struct mono now,
+		struct wall wall);
+/* It was refused for what it is; true: for the last time, it is dropped. */
+bool alert_refused(struct alert_book *book, unsigned receiver, const struct alert_item *item, struct wall wall);
+
+/* Full jitter: 0 to the cap that doubles with each failure in a row, from 1 s to 60 s. `random` is any number. */
+uint64_t alert_backoff_ms(unsigned failures, uint64_t random);
+
+#endif
