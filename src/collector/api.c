@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <strings.h>
 
 #include "base/esc.h"
 #include "collector/api_parts.h"
@@ -157,23 +158,31 @@ static void rule_page(struct api_call *call, struct str name)
 
 /* --- routes ------------------------------------------------------------------------------------------------------ */
 
+enum method { METHOD_GET = 0, METHOD_POST, METHOD_DELETE, METHOD_COUNT };
+
 /* A path is `before`, or `before` "/" id `after`. */
 static const struct route {
+	enum method method; /* GET serves HEAD too */
 	struct str before, after;
 	unsigned parameters;
+	enum auth_role least;
 	api_list_fn *list;
 	api_item_fn *item;
 } routes[] = {
-	{ STR("/workloads"), STR(""), API_SUBJECT | API_PAGE | API_SEVERITY, api_workloads, NULL },
-	{ STR("/workloads"), STR(""), 0, NULL, api_workload },
-	{ STR("/pods"), STR(""), API_SUBJECT | API_PAGE | API_SEVERITY | API_CONNECTED, api_pods, NULL },
-	{ STR("/pods"), STR("/samples"), API_RANGE | API_STEP, NULL, api_samples },
-	{ STR("/pods"), STR(""), 0, NULL, api_pod },
-	{ STR("/findings"), STR(""), API_SUBJECT | API_PAGE | API_RULE | API_SEVERITY | API_OPEN | API_RANGE,
-	  api_findings, NULL },
-	{ STR("/findings"), STR(""), 0, NULL, api_finding },
-	{ STR("/postmortems"), STR(""), API_SUBJECT | API_PAGE | API_CAUSE | API_RANGE, api_postmortems, NULL },
-	{ STR("/postmortems"), STR(""), 0, NULL, api_postmortem },
+	{ METHOD_GET, STR("/me"), STR(""), 0, AUTH_VIEWER, api_me, NULL },
+	{ METHOD_GET, STR("/workloads"), STR(""), API_SUBJECT | API_PAGE | API_SEVERITY, AUTH_VIEWER, api_workloads,
+	  NULL },
+	{ METHOD_GET, STR("/workloads"), STR(""), 0, AUTH_VIEWER, NULL, api_workload },
+	{ METHOD_GET, STR("/pods"), STR(""), API_SUBJECT | API_PAGE | API_SEVERITY | API_CONNECTED, AUTH_VIEWER,
+	  api_pods, NULL },
+	{ METHOD_GET, STR("/pods"), STR("/samples"), API_RANGE | API_STEP, AUTH_VIEWER, NULL, api_samples },
+	{ METHOD_GET, STR("/pods"), STR(""), 0, AUTH_VIEWER, NULL, api_pod },
+	{ METHOD_GET, STR("/findings"), STR(""),
+	  API_SUBJECT | API_PAGE | API_RULE | API_SEVERITY | API_OPEN | API_RANGE, AUTH_VIEWER, api_findings, NULL },
+	{ METHOD_GET, STR("/findings"), STR(""), 0, AUTH_VIEWER, NULL, api_finding },
+	{ METHOD_GET, STR("/postmortems"), STR(""), API_SUBJECT | API_PAGE | API_CAUSE | API_RANGE, AUTH_VIEWER,
+	  api_postmortems, NULL },
+	{ METHOD_GET, STR("/postmortems"), STR(""), 0, AUTH_VIEWER, NULL, api_postmortem },
 };
 
 /* The id in `path`, if it is one of this route. */
@@ -190,26 +199,94 @@ static bool match(const struct route *route, struct str path, struct str *ret_id
 	return str_index(*ret_id, '/') == ret_id->len;
 }
 
-static void versioned(struct api_call *call, struct str path)
+static enum method method_of(struct str method)
+{
+	if (str_eq(method, STR("GET")) || str_eq(method, STR("HEAD")))
+		return METHOD_GET;
+	if (str_eq(method, STR("POST")))
+		return METHOD_POST;
+	return str_eq(method, STR("DELETE")) ? METHOD_DELETE : METHOD_COUNT;
+}
+
+static bool is_json(struct str type)
+{
+	struct str media = { type.ptr, str_index(type, ';') };
+	media = str_trim(media);
+	return media.len == 16 && strncasecmp(media.ptr, "application/json", media.len) == 0;
+}
+
+static void is_too_low(struct api_call *call)
+{
+	api_error(call->reply, 403, "forbidden", "this needs a token of the role operator, and yours is a viewer's");
+}
+
+/* Who may, from a page of ours, and with a body that can be read. False: the reply says what is wrong. */
+static bool may_write(struct api_call *call, const struct route *route)
+{
+	const struct server_request *request = call->request;
+	/* A page of another origin must not write with the cookie of whoever looks at it. */
+	bool from_here = call->api->web != NULL;
+	if (!from_here)
+		api_error(call->reply, 403, "foreign-origin",
+			  "writes come from this site's own pages, or with Authorization: Bearer TOKEN from a tool");
+	else if (call->viewer.role < route->least)
+		is_too_low(call);
+	else if (route->method == METHOD_POST && request->body.len > API_BODY_MAX)
+		api_error(call->reply, 413, "too-large", "a body of at most %d bytes", API_BODY_MAX);
+	else if (route->method == METHOD_POST && !is_json(server_header(request, "content-type")))
+		api_error(call->reply, 415, "no-json", "Content-Type: application/json, and a body to match");
+	else
+		return true;
+	return false;
+}
+
+static void run(struct api_call *call, const struct route *route, struct str id)
 {
 	struct err err;
+	if (route->method != METHOD_GET && !may_write(call, route))
+		return;
+	if (call->viewer.role < route->least) {
+		is_too_low(call);
+		return;
+	}
+	if (api_query_parse(call->request->query, route->parameters, &call->query, &err) < 0) {
+		api_error(call->reply, 400, "bad-parameter", "%s", err.message);
+		return;
+	}
+	js_out_start(&call->out, &call->reply->body, 0);
+	(void)snprintf(call->reply->extra, sizeof call->reply->extra, "Cache-Control: no-store\r\n");
+	if (route->list)
+		route->list(call);
+	else
+		route->item(call, id);
+}
+
+static void not_allowed(struct server_reply *reply, unsigned methods)
+{
+	const char *post = methods & 1U << METHOD_POST ? ", POST" : "",
+		   *delete = methods & 1U << METHOD_DELETE ? ", DELETE" : "";
+	api_error(reply, 405, "method-not-allowed", "only GET%s HEAD%s%s", methods & ~1U ? "," : " and", post, delete);
+	(void)snprintf(reply->extra, sizeof reply->extra, "Allow: GET, HEAD%s%s\r\n", post, delete);
+}
+
+static void versioned(struct api_call *call, struct str path)
+{
+	enum method method = method_of(call->request->method);
+	unsigned methods = 0; /* that this path has */
 	struct str id;
 	for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
 		if (!match(&routes[i], path, &id))
 			continue;
-		if (api_query_parse(call->request->query, routes[i].parameters, &call->query, &err) < 0) {
-			api_error(call->reply, 400, "bad-parameter", "%s", err.message);
+		if (routes[i].method == method) {
+			run(call, &routes[i], id);
 			return;
 		}
-		js_out_start(&call->out, &call->reply->body, 0);
-		(void)snprintf(call->reply->extra, sizeof call->reply->extra, "Cache-Control: no-store\r\n");
-		if (routes[i].list)
-			routes[i].list(call);
-		else
-			routes[i].item(call, id);
-		return;
+		methods |= 1U << routes[i].method;
 	}
-	api_not_found(call);
+	if (methods)
+		not_allowed(call->reply, methods);
+	else
+		api_not_found(call);
 }
 
 /* Health is anybody's business, and so is what a rule means; a listener of metrics has no others behind it. */
@@ -255,9 +332,8 @@ void api_request(struct api *api, enum api_surface surface, const struct server_
 	struct api_call call = { .api = api, .request = request, .reply = reply, .now = now };
 	if (!reply->body.cap)
 		reply->body.cap = CAP;
-	if (!str_eq(request->method, STR("GET")) && !str_eq(request->method, STR("HEAD"))) {
-		api_error(reply, 405, "method-not-allowed", "only GET and HEAD");
-		(void)snprintf(reply->extra, sizeof reply->extra, "Allow: GET, HEAD\r\n");
+	if (method_of(request->method) != METHOD_GET && !str_starts(request->path, STR("/api/v1/"))) {
+		not_allowed(reply, 0);
 		return;
 	}
 	if (!is_open(surface, request->path) && !auth_viewer(api->auth, request, &call.viewer, reply)) {

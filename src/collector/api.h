@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The HTTP API under /api/v1 (docs/openapi.json), /metrics, /healthz, /readyz, /docs/rules/<rule>. Reads the fleet and
- * the store, writes nothing.
+ * the store; what it writes are silences, which operators make.
  */
 #ifndef COLLECTOR_API_H
 #define COLLECTOR_API_H
@@ -9,14 +9,18 @@
 #include "collector/auth.h"
 #include "collector/fleet.h"
 #include "collector/ingest.h"
+#include "collector/silences.h"
 #include "collector/store_read.h"
+#include "collector/web.h"
 #include "net/server.h"
 
 struct api {
 	const struct fleet *fleet;
 	struct store *store;
 	struct auth *auth;
-	const struct ingest *ingest;
+	struct ingest *ingest;
+	struct silences *silences; /* NULL: none are made, and none hold */
+	const struct web *web;     /* NULL: nothing is written */
 	const struct server *server;
 	const char *version, *cluster;
 	struct wall started;

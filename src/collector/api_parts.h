@@ -8,6 +8,8 @@
 #include "data/js.h"
 #include "wire/wire.h"
 
+enum { API_BODY_MAX = 16 << 10 };
+
 struct api_call {
 	struct api *api;
 	const struct server_request *request;
@@ -61,7 +63,7 @@ void api_put_pod(struct js_out *out, const struct fleet_pod *pod, struct wall no
 
 typedef void api_list_fn(struct api_call *call);
 typedef void api_item_fn(struct api_call *call, struct str id);
-api_list_fn api_workloads, api_pods, api_findings, api_postmortems;
+api_list_fn api_me, api_workloads, api_pods, api_findings, api_postmortems;
 api_item_fn api_workload, api_pod, api_samples, api_finding, api_postmortem;
 
 #endif
