@@ -56,12 +56,20 @@ struct str server_header(const struct server_request *request, const char *name)
 	int token = -1;
 	if (!store)
 		return STR(""); /* a request that came by no wire */
+	for (size_t i = 0; i < store->n_given; i++)
+		if (strcmp(store->given[i].name, name) == 0)
+			return store->given[i].value;
 	for (size_t i = 0; i < sizeof(tokens) / sizeof(tokens[0]); i++)
 		if (strcmp(tokens[i].name, name) == 0)
 			token = (int)tokens[i].token;
 	if (token >= 0 && lws_hdr_total_length(store->wsi, (enum lws_token_indexes)token) <= 0)
 		return STR("");
-	return copy_header(store, name, token);
+	struct str value = copy_header(store, name, token);
+	if (store->n_given < REQUEST_HEADERS_MAX) {
+		store->given[store->n_given].name = name;
+		store->given[store->n_given++].value = value;
+	}
+	return value;
 }
 
 size_t header_first_of(struct lws *wsi, enum lws_token_indexes token, char *const *names, size_t n)

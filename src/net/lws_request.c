@@ -5,7 +5,7 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 
-enum { PIECE_BYTES = 16 * 1024, LINGER_MS = 1000, BODY_PER_TIMEOUT = 1024 * 1024, REFUSE_WHY_CAP = 160 };
+enum { PIECE_BYTES = 16 * 1024, LINGER_MS = 1000, BODY_PER_TIMEOUT = 1024 * 1024, HEAD_CAP = 4096 };
 
 static const struct {
 	enum lws_token_indexes token;
@@ -145,7 +145,7 @@ bool request_fill(struct server_ws *conn, struct lws *wsi, struct request_store 
 {
 	enum lws_token_indexes token;
 	store->wsi = wsi;
-	store->headers_len = 0;
+	store->headers_len = store->n_given = 0;
 	*ret = (struct server_request){ .listener = conn->listener->index, .body = STR(""), .handle = store };
 	if (has_two_hosts(wsi) || !find_method(wsi, &ret->method, &token) || !fill_path(store, token, ret) ||
 	    !fill_query(store, ret))
@@ -170,12 +170,14 @@ static struct server_reply new_reply(void)
 static bool write_head(struct buf *head, const struct server_reply *reply, bool close)
 {
 	bool empty = reply->status == 204 || reply->status == 304;
-	head->cap = 2048;
+	head->cap = HEAD_CAP;
 	buf_printf(head, "HTTP/1.1 %u %s\r\n", reply->status, status_text(reply->status));
 	if (!empty)
 		buf_printf(head, "Content-Type: %s\r\nContent-Length: %zu\r\n", reply->content_type, reply->body.len);
 	if (reply->retry_after_s)
 		buf_printf(head, "Retry-After: %u\r\n", reply->retry_after_s);
+	if (reply->headers)
+		buf_puts(head, reply->headers);
 	buf_puts(head, reply->extra);
 	buf_puts(head, close ? "Connection: close\r\n\r\n" : "\r\n");
 	return !buf_failed(head);

@@ -10,7 +10,12 @@
 #include "net/lws_tls.h"
 #include "net/server.h"
 
-enum { SERVER_REPLY_CAP = 16 * 1024 * 1024, SERVER_FRAME_CAP = 16 * 1024 * 1024, SERVER_PEER_BUCKETS = 1024 };
+enum {
+	SERVER_REPLY_CAP = 16 * 1024 * 1024,
+	SERVER_FRAME_CAP = 16 * 1024 * 1024,
+	SERVER_PEER_BUCKETS = 1024,
+	REQUEST_HEADERS_MAX = 16
+};
 
 /* One address that has connections. */
 struct peer {
@@ -112,8 +117,13 @@ struct request_store {
 	struct lws *wsi;
 	char path[2048], query[4096];
 	char sans[SERVER_SANS_MAX][SERVER_SAN_CAP];
-	char headers[8192]; /* what server_header() gave so far */
+	char headers[8192]; /* what server_header() gave so far, each once: all headers together are no longer */
 	size_t headers_len;
+	struct {
+		const char *name;
+		struct str value;
+	} given[REQUEST_HEADERS_MAX];
+	size_t n_given;
 };
 bool request_fill(struct server_ws *conn, struct lws *wsi, struct request_store *store, struct server_request *ret);
 /* The whole reply at once, where lws allows no other way. Negative. */

@@ -71,7 +71,10 @@ struct server_request {
 	const void *handle; /* for server_header() */
 };
 
-/* The header of this name in lower case ("authorization", "origin", "host", "cookie", "if-none-match"), "" if absent. */
+/*
+ * The header of this name in lower case ("authorization", "origin", "host", "cookie", "if-none-match"), "" if absent. The
+ * name lives as long as the request.
+ */
 struct str server_header(const struct server_request *request, const char *name);
 
 struct server_reply {
@@ -79,7 +82,8 @@ struct server_reply {
 	const char *content_type; /* "application/json" at first */
 	struct buf body;          /* cap 16 MiB; the server frees it */
 	unsigned retry_after_s;   /* 0: none */
-	char extra[256];          /* further header lines, each "Name: value\r\n" */
+	char extra[1024];         /* further header lines, each "Name: value\r\n" */
+	const char *headers;      /* more of them, of static storage; NULL: none */
 };
 
 /* {"error":{"status","code","message"}}, as every refusal of ours. `why` is a text of our own: no quotes. False: no memory. */
