@@ -131,6 +131,20 @@ $B/pages.o: $B/pages.c $B/flags
 	$Q$(COMPILE) $(WARN_SRC) $(STRICT) -c -o $@ $<
 $B/librules.a: $B/pages.o
 
+# What the collector serves to browsers. DYGRAPHS: where the chart library lies (docs/decisions/charts.md).
+# Asked for by wildcard and kept as a stamp: a file that comes or goes counts too.
+DYGRAPHS ?= /usr/share/javascript/dygraphs
+WEB := $(wildcard src/collector/web/*.html src/collector/web/*.css src/collector/web/*.js src/collector/web/*.svg \
+	docs/*.md docs/*.json) $(PAGES) $(wildcard $(DYGRAPHS)/dygraph.min.js $(DYGRAPHS)/dygraph.min.css) NOTICE
+$B/web.list: FORCE
+	$(call stamp,$(WEB))
+$B/web_assets.c: tools/embed-web $(WEB) $B/web.list
+	$(say) EMBED $@
+	$Qtools/embed-web $B/web $(DYGRAPHS) >$@
+$B/web_assets.o: $B/web_assets.c $B/flags
+	$Q$(COMPILE) $(WARN_SRC) $(STRICT) -c -o $@ $<
+$B/libcollector.a: $B/web_assets.o
+
 # A program or test is its own object, what it shares, and every archive (a group: the names of
 # the nouns live in ledger, which lower layers may print).
 link = @mkdir -p $(@D)$(newline)	$Q$(LINK) $(1) -o $@ $(filter %.o,$^) -Wl,--start-group $(ARCHIVES) -Wl,--end-group $(2) $(LDLIBS_ALL)
@@ -244,7 +258,7 @@ $B/tidy/%.ok: $B/obj/%.o .clang-tidy tools/tidy
 install: all ## into DESTDIR and PREFIX (/usr/local)
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(DOCDIR)/rules
 	install -m 755 $(PROGRAMS:%=$B/%) $(DESTDIR)$(BINDIR)
-	install -m 644 LICENSE NEWS.md $(wildcard README.md) $(DESTDIR)$(DOCDIR)
+	install -m 644 LICENSE NOTICE NEWS.md $(wildcard README.md) $(DESTDIR)$(DOCDIR)
 	$(if $(wildcard docs/*.md),install -m 644 $(wildcard docs/*.md docs/*.json) $(DESTDIR)$(DOCDIR))
 	$(if $(wildcard docs/rules/*.md),install -m 644 $(wildcard docs/rules/*.md) $(DESTDIR)$(DOCDIR)/rules)
 uninstall: ## remove what install put there
