@@ -61,6 +61,23 @@ const struct fleet_findings *fleet_own_findings(const struct fleet *fleet)
 	return &fleet->own;
 }
 
+uint64_t fleet_generation(const struct fleet *fleet)
+{
+	return fleet->generation;
+}
+
+uint64_t fleet_shape(const struct fleet *fleet)
+{
+	return fleet->shape;
+}
+
+void fleet_mark(struct fleet *fleet, struct fleet_pod *pod)
+{
+	pod->changed = ++fleet->generation;
+	if (pod->workload)
+		pod->workload->changed = pod->changed;
+}
+
 static int compare(const struct fleet_workload *workload, const char *cluster, const char *namespace_, const char *name)
 {
 	int by = strcmp(workload->cluster, cluster);
@@ -94,6 +111,7 @@ static void leave(struct fleet *fleet, struct fleet_pod *pod)
 		at = &(*at)->next;
 	*at = pod->next;
 	pod->workload = NULL;
+	workload->changed = fleet->shape = ++fleet->generation;
 	if (--workload->n_pods > 0)
 		return;
 	size_t i = fleet_workload_at(fleet, workload->cluster, workload->namespace_, workload->name, &there);
@@ -149,6 +167,8 @@ static int join(struct fleet *fleet, struct fleet_pod *pod, const struct wire_su
 	pod->next = workload->pods;
 	workload->pods = pod;
 	workload->n_pods++;
+	fleet->shape = fleet->generation + 1;
+	fleet_mark(fleet, pod);
 	return 0;
 }
 
@@ -183,6 +203,7 @@ static int pod_put(struct fleet *fleet, int64_t agent, const char *agent_id, con
 		}
 		pod->agent = agent;
 		pod->agent_id = intern_take(&fleet->names, agent_id);
+		pod->spark_loaded = true;
 	}
 	int rc = pod->agent_id ? 0 : err_set(err, ERR_NOMEM, "no memory for an agent");
 	if (rc == 0)
@@ -254,6 +275,7 @@ int fleet_connected(struct fleet *fleet, int64_t agent, const char *agent_id, co
 	pod->epoch_began.ms = now.ms - (int64_t)age_ms;
 	pod->alive_since.ms = 0;
 	pod->offset_ms = offset_ms;
+	fleet_mark(fleet, pod);
 	return 0;
 }
 
@@ -268,6 +290,8 @@ int fleet_restored(struct fleet *fleet, int64_t agent, const char *agent_id, con
 	pod->restored = true;
 	pod->since = pod->heard = heard;
 	pod->latest.pid = -1;
+	pod->spark_loaded = false;
+	fleet_mark(fleet, pod);
 	return 0;
 }
 
@@ -281,6 +305,7 @@ void fleet_disconnected(struct fleet *fleet, int64_t agent, bool said_bye, struc
 	/* A line that was given up says nothing; the last word before it does. */
 	if (said_bye)
 		pod->heard = now;
+	fleet_mark(fleet, pod);
 }
 
 void fleet_expire(struct fleet *fleet, struct wall now, uint64_t after_ms)

@@ -93,6 +93,10 @@ void fleet_sample(struct fleet *fleet, int64_t agent, const struct wire_sample *
 		composition_clear(&pod->composition);
 	latest_set(&pod->latest, sample, received);
 	pod->latest.wall = corrected(sample->head.wall, pod->offset_ms);
+	/* What waited in a spool stands where it was taken. */
+	bool timed = pod->latest.wall.ms > 0 && pod->latest.wall.ms < received.ms;
+	spark_put(&pod->spark, timed ? pod->latest.wall : received, sample->floor_bytes, sample->limit);
+	fleet_mark(fleet, pod);
 	if (sample->has_composition)
 		composition_set(&pod->composition, sample, received);
 	if (sample->pid > 0 && sample->access > pod->best_access)
@@ -191,6 +195,8 @@ int fleet_finding(struct fleet *fleet, int64_t agent, const struct wire_finding 
 	struct fleet_pod *pod = agent ? fleet_pod(fleet, agent) : NULL;
 	if (agent && !pod)
 		return 0;
+	if (pod)
+		fleet_mark(fleet, pod);
 	return findings_take(fleet, pod ? &pod->findings : &fleet->own, finding, received, err);
 }
 
@@ -209,4 +215,5 @@ void fleet_postmortem(struct fleet *fleet, int64_t agent, struct wall received)
 		return;
 	pod->last_postmortem = received;
 	pod->n_postmortems++;
+	fleet_mark(fleet, pod);
 }

@@ -14,10 +14,14 @@ struct fleet {
 	struct fleet_workload **workloads; /* by cluster, namespace, name */
 	size_t n_workloads, workloads_room;
 	struct fleet_findings own;
+	uint64_t generation, shape;
 };
 
 /* The pod, to change it; NULL if it is not known. */
 struct fleet_pod *fleet_pod(const struct fleet *fleet, int64_t agent);
+
+/* Whoever shows this pod has to look again. */
+void fleet_mark(struct fleet *fleet, struct fleet_pod *pod);
 
 /* The subject with strings of the fleet's own; nothing changes on failure. */
 int fleet_subject_set(struct fleet *fleet, struct subject_view *subject, const struct wire_subject *from,

@@ -7,6 +7,7 @@
 #define COLLECTOR_FLEET_READ_H
 
 #include "collector/fleet.h"
+#include "collector/spark.h"
 
 enum {
 	FLEET_FINDINGS_MAX = 64,    /* open ones of one pod: FINDINGS_MAX of its agent, and the collector's */
@@ -108,6 +109,9 @@ struct fleet_pod {
 	struct fleet_findings findings;
 	struct wall last_postmortem; /* received; 0: none since the collector started */
 	uint32_t n_postmortems;      /* since then */
+	struct spark spark;          /* since then, too, until fleet_spark_load() */
+	bool spark_loaded;           /* or there was nothing to load */
+	uint64_t changed;            /* fleet_generation() when anything above last did */
 };
 
 /*
@@ -126,7 +130,8 @@ size_t fleet_after(const struct fleet *fleet, int64_t agent);
 struct fleet_workload {
 	const char *cluster, *namespace_, *name;
 	struct fleet_pod *pods;
-	size_t n_pods; /* never 0 */
+	size_t n_pods;    /* never 0 */
+	uint64_t changed; /* when one of its pods last did, came or went */
 };
 
 /* Workloads by cluster, namespace and name, ascending. */
@@ -134,6 +139,10 @@ size_t fleet_workloads(const struct fleet *fleet, const struct fleet_workload *c
 /* The place of this one in that order: where it stands, or would (then `*ret_there` is false). */
 size_t fleet_workload_at(const struct fleet *fleet, const char *cluster, const char *namespace_, const char *name,
 			 bool *ret_there);
+
+/* Goes up with each change, and so says whether there was any. fleet_shape(): when a pod or workload last came or went. */
+uint64_t fleet_generation(const struct fleet *fleet);
+uint64_t fleet_shape(const struct fleet *fleet);
 
 /* Findings of the collector about itself. */
 const struct fleet_findings *fleet_own_findings(const struct fleet *fleet);
