@@ -7,7 +7,9 @@
 #include <stdio.h>
 
 #include "base/sat.h"
+#include "collector/store_audit.h"
 #include "collector/store_db.h"
+#include "collector/store_silence.h"
 
 enum {
 	EXPIRE_ROWS = 100,
@@ -170,6 +172,33 @@ static int expire_epochs(struct store *store, struct wall now, struct wall befor
 	return 0;
 }
 
+/*
+ * Silences that ended and what was done: by time, and the oldest past so many. Those that are active stay, and neither
+ * is shed for the disk cap: together they are some 20 MiB at most.
+ */
+static int expire_deeds(struct store *store, struct wall before, int64_t *ret_n, struct err *err)
+{
+	static const struct {
+		enum store_statement which;
+		int64_t kept; /* 0: by time */
+	} rows[] = { { ST_SILENCES_EXPIRE, 0 },
+		     { ST_SILENCES_TRIM, STORE_SILENCES_MAX },
+		     { ST_AUDIT_EXPIRE, 0 },
+		     { ST_AUDIT_TRIM, AUDIT_KEPT_MAX } };
+	int64_t ids = 0;
+	int rc = 0;
+	for (size_t i = 0; rc == 0 && i < sizeof rows / sizeof rows[0]; i++) {
+		sqlite3_stmt *s = store_statement(store, rows[i].which, err);
+		if (!s)
+			return -EIO;
+		store_bind_int(s, 1, rows[i].kept ? rows[i].kept : before.ms);
+		if (rows[i].which != ST_AUDIT_TRIM)
+			store_bind_int(s, 2, EXPIRE_ROWS);
+		rc = run_returning(store, s, ret_n, &ids, err);
+	}
+	return rc;
+}
+
 static int expire(struct store *store, struct wall now, bool *ret_more, struct err *err)
 {
 	int64_t n = 0;
@@ -181,6 +210,8 @@ static int expire(struct store *store, struct wall now, bool *ret_more, struct e
 		rc = expire_death(store, old.ms, &n, err);
 	if (rc == 0)
 		rc = expire_tokens(store, now, err);
+	if (rc == 0)
+		rc = expire_deeds(store, old, &n, err);
 	if (rc == 0 && n == 0) /* what they hold goes first */
 		rc = expire_epochs(store, now, old, ret_more, err);
 	if (n > 0)

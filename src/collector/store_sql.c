@@ -47,8 +47,10 @@ const char *const store_migrations[STORE_VERSION] = {
 	"CREATE TABLE silence (silence INTEGER PRIMARY KEY, kind INTEGER NOT NULL, matchers TEXT NOT NULL,"
 	" reason TEXT NOT NULL, author TEXT NOT NULL, created_ms INTEGER NOT NULL, until_ms INTEGER NOT NULL,"
 	" ended_ms INTEGER NOT NULL, ended_by TEXT NOT NULL) STRICT;"
+	"CREATE INDEX silence_ended ON silence (ended_ms);"
 	"CREATE TABLE audit (audit INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, who TEXT NOT NULL, peer TEXT NOT NULL,"
-	" what TEXT NOT NULL, text TEXT NOT NULL) STRICT;",
+	" what TEXT NOT NULL, namespace TEXT NOT NULL, before TEXT NOT NULL, after TEXT NOT NULL) STRICT;"
+	"CREATE INDEX audit_age ON audit (at_ms);",
 	/* 4: alerts that somebody was told of or has to be: collector/alerts.h */
 	"CREATE TABLE alert (alert INTEGER PRIMARY KEY, cluster TEXT NOT NULL, namespace TEXT NOT NULL,"
 	" workload TEXT NOT NULL, rule TEXT NOT NULL, severity INTEGER NOT NULL, started_ms INTEGER NOT NULL,"
@@ -148,6 +150,20 @@ const char *const store_sql[ST_COUNT] = {
 			     " AND NOT EXISTS (SELECT 1 FROM epoch e WHERE e.agent = agent.agent)"
 			     " AND NOT EXISTS (SELECT 1 FROM finding f WHERE f.agent = agent.agent)"
 			     " AND NOT EXISTS (SELECT 1 FROM postmortem p WHERE p.agent = agent.agent) RETURNING agent",
+	[ST_SILENCE_ADD] =
+		"INSERT INTO silence (kind, matchers, reason, author, created_ms, until_ms, ended_ms, ended_by)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, '')",
+	[ST_SILENCE_END] = "UPDATE silence SET ended_ms = ?2, ended_by = ?3 WHERE silence = ?1 AND ended_ms = 0",
+	[ST_SILENCES_EXPIRE] = "DELETE FROM silence WHERE silence IN (SELECT silence FROM silence WHERE ended_ms > 0"
+			       " AND ended_ms < ?1 ORDER BY ended_ms LIMIT ?2) RETURNING silence",
+	/* Past the newest ?1 of those that ended. */
+	[ST_SILENCES_TRIM] = "DELETE FROM silence WHERE silence IN (SELECT silence FROM silence WHERE ended_ms > 0"
+			     " ORDER BY ended_ms DESC LIMIT ?2 OFFSET ?1) RETURNING silence",
+	[ST_AUDIT_ADD] = "INSERT INTO audit (at_ms, who, peer, what, namespace, before, after)"
+			 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+	[ST_AUDIT_EXPIRE] = "DELETE FROM audit WHERE audit IN (SELECT audit FROM audit WHERE at_ms < ?1"
+			    " ORDER BY at_ms LIMIT ?2) RETURNING audit",
+	[ST_AUDIT_TRIM] = "DELETE FROM audit WHERE audit <= (SELECT max(audit) FROM audit) - ?1 RETURNING audit",
 	[ST_FREE_PAGES] = "SELECT (SELECT page_count FROM pragma_page_count), (SELECT freelist_count FROM"
 			  " pragma_freelist_count)",
 };
