@@ -53,13 +53,20 @@ static const struct setting_info table[] = {
 	{ "max-per-address", "N", "from one peer address, 1 to 200000 (20000)", ALL, SETTING_COUNT, AT(max_per_address),
 	  1, 200000, 0, 0 },
 	{ "debug", "", "log more", ALL, SETTING_SWITCH, AT(log_debug), 0, 0, 0, 0 },
-	{ "config", "FILE", "a YAML file: these settings by name, and policies for agents", RUN, SETTING_FILE,
+	{ "alertmanager", "URL", "told of warnings and above; receivers and routes stand in the file, below alerts",
+	  ALL, SETTING_URL, AT(alertmanager), 0, 0, 0, 0 },
+	{ "config", "FILE", "a YAML file: these settings by name, policies for agents, alerts", RUN, SETTING_FILE,
 	  AT(config), 0, 0, 0, 0 },
 };
 
-static const char *const sections[] = { "policies", NULL };
+static bool is_section(struct str key)
+{
+	return policyconf_is_key(key) || alertconf_is_key(key);
+}
 
-static const struct settings_source source = { table, sizeof table / sizeof table[0], policyconf_is_key, sections };
+static const char *const sections[] = { "policies", "alerts", NULL };
+
+static const struct settings_source source = { table, sizeof table / sizeof table[0], is_section, sections };
 
 static int check(const struct collectorconf *conf, struct err *err)
 {
@@ -84,6 +91,8 @@ static int parse(int argc, char **argv, char *const environment[], struct collec
 	int rc = settings_load(&source, argc, argv, environment, conf, &conf->text, &yml, &conf->help, err);
 	if (rc == 0 && !conf->help && conf->config)
 		rc = policyconf_parse(&yml, conf->config, &conf->policies, err);
+	if (rc == 0 && !conf->help)
+		rc = alertconf_parse(&yml, conf->config ? conf->config : "", conf->alertmanager, &conf->alerts, err);
 	return rc < 0 || conf->help ? rc : check(conf, err);
 }
 
@@ -103,6 +112,7 @@ void collectorconf_done(struct collectorconf *conf)
 {
 	settings_text_done(&conf->text);
 	policyconf_done(&conf->policies);
+	alertconf_free(conf->alerts);
 }
 
 void collectorconf_help(struct buf *out)

@@ -3,6 +3,7 @@
 #ifndef CONFIG_COLLECTORCONF_H
 #define CONFIG_COLLECTORCONF_H
 
+#include "config/alertconf.h"
 #include "config/policyconf.h"
 #include "config/settings.h"
 
@@ -19,6 +20,8 @@ struct collectorconf {
 	bool log_debug;
 	const char *config;
 	struct policies policies;
+	const char *alertmanager; /* a receiver of all warnings, in short */
+	struct alertconf *alerts; /* never NULL */
 	struct settings_text text;
 	bool help;
 };
