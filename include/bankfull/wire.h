@@ -78,6 +78,29 @@ struct wire_forecast {
 	int owner;                                   /* who grows most; -1: none */
 };
 
+/* One budget of the configuration, against what its owners hold: struct ledger_budget. */
+struct wire_budget {
+	char name[24];
+	struct qty bytes, used_bytes; /* used: the sum of its owners; unread where one of them is */
+	uint64_t owners;              /* bit set of 1 << enum owner */
+};
+
+/*
+ * What a composition is compared with, of the same scan. Most of it seldom changes and it is twice as long as the owners:
+ * it stands in the first composition of a session and of a process, in one where its shape is another, and again after
+ * WIRE_BOOKS_MS. What is said once alone would be missing for ever where that sample was dropped from a full spool.
+ */
+enum { WIRE_BOOKS_MS = 300000 };
+
+struct wire_books {
+	struct limit bounds[OWNER_COUNT]; /* what each can grow to; LIMIT_NONE: nothing bounds it */
+	struct qty claims[OWNER_COUNT];   /* what engine or JVM says of it */
+	uint64_t unread;                  /* bit set of owners that are there and could not be read */
+	struct qty legal_bytes;           /* legal demand: what the configuration allows */
+	struct wire_budget budgets[LEDGER_BUDGETS_MAX];
+	size_t n_budgets;
+};
+
 /*
  * One tick. A ledger is closed only at a smaps scan: `composition` is there when this tick had one, or when it is the
  * first since a session began; the groups are of this tick in any case.
@@ -102,6 +125,8 @@ struct wire_sample {
 	uint32_t composition_age_ms;
 	struct qty owners[OWNER_COUNT];
 	struct signed_qty residual_bytes;
+	bool has_books; /* never without a composition; an older agent has none */
+	struct wire_books books;
 	struct wire_forecast forecast;
 	struct engine_context context;
 };

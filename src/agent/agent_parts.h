@@ -80,6 +80,7 @@ struct agent {
 	struct budget budget;
 	struct own_cpu cpu;
 	bool composition_due; /* a session began: the next sample carries one */
+	struct books_told books_told;
 
 	struct mono ticked; /* the last tick */
 	uint64_t ticks_total, tick_ns_total, longest_tick_ns, lives_total, deaths_total, wakes_total;

@@ -32,13 +32,25 @@ static void refresh(struct agent *a, struct wall wall)
 	refresh_run(a->snapshot, wall, texts, n);
 }
 
+/* "flink 2.0.1", "kafka-streams 4.1.0", "jvm": what a fleet is filtered by; the role says what of Flink it is. */
+static bool name_engine(struct agent *a, const struct engine_state *engine)
+{
+	static const char *const names[ENGINE_COUNT] = { "", "flink", "flink", "kafka-streams", "jvm" };
+	char name[sizeof a->engine];
+	bool versioned = names[engine->kind][0] && engine->version[0];
+	(void)snprintf(name, sizeof name, "%s%s%s", names[engine->kind], versioned ? " " : "",
+		       versioned ? engine->version : "");
+	bool other = strcmp(name, a->engine) != 0;
+	str_copy(a->engine, sizeof a->engine, str_of(name));
+	return other;
+}
+
 static void replace_snapshot(struct agent *a, struct snapshot *built)
 {
 	build_free(a->snapshot);
 	a->snapshot = built;
 	str_copy(a->jdk, sizeof a->jdk, str_of(built->jdk));
-	(void)snprintf(a->engine, sizeof a->engine, "%s%s%s", engine_names[built->engine.kind],
-		       built->engine.version[0] ? " " : "", built->engine.version);
+	bool other_engine = name_engine(a, &built->engine);
 	static const enum wire_role roles[ENGINE_COUNT] = { [ENGINE_FLINK_TASKMANAGER] = ROLE_TASKMANAGER,
 							    [ENGINE_FLINK_JOBMANAGER] = ROLE_JOBMANAGER,
 							    [ENGINE_KAFKA_STREAMS] = ROLE_STREAMS,
@@ -54,7 +66,7 @@ static void replace_snapshot(struct agent *a, struct snapshot *built)
 		memcpy(subject->jobs, built->engine.jobs, sizeof subject->jobs);
 		subject->n_jobs = built->engine.n_jobs;
 	}
-	if (other_jobs || subject->role != role) {
+	if (other_jobs || other_engine || subject->role != role) {
 		subject->role = role;
 		outbox_subject(a->outbox, subject);
 	}
@@ -187,6 +199,7 @@ static void send_sample(struct agent *a, struct mono now, struct wall wall, bool
 					      .mono_ms = mono_ms,
 					      .wall = wall };
 		sample_make(&input, &sample);
+		sample_thin(&a->books_told, a->composition_due, &sample);
 	}
 	a->composition_due &= !sample.has_composition;
 	outbox_sample(a->outbox, &sample);

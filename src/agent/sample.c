@@ -34,6 +34,30 @@ static struct count pressure_bp(const struct cgroup_pressure_line *line)
 	return line->known ? count_of(line->avg10_bp) : (struct count){ 0 };
 }
 
+/* Budgets, bounds and claims: what the lines are compared with. Of the same scan as they are. */
+static void put_books(const struct ledger *ledger, struct wire_books *ret)
+{
+	for (int owner = 0; owner < OWNER_COUNT; owner++) {
+		const struct ledger_line *line = &ledger->lines[owner];
+		if (!ledger->listed[owner])
+			continue;
+		ret->bounds[owner] = line->bound;
+		ret->claims[owner] = line->claim_bytes;
+		ret->unread |= (uint64_t)!qty_known(line->bytes) << owner;
+	}
+	ret->legal_bytes = ledger->legal.bytes;
+	ret->n_budgets = ledger->n_budgets;
+	for (size_t i = 0; i < ledger->n_budgets; i++) {
+		const struct ledger_budget *from = &ledger->budgets[i];
+		struct wire_budget *to = &ret->budgets[i];
+		str_copy(to->name, sizeof to->name, str_of(from->name));
+		to->bytes = qty_measured(from->budget_bytes);
+		to->used_bytes = from->actual_bytes;
+		for (int owner = 0; owner < OWNER_COUNT; owner++) /* of those that there are */
+			to->owners |= from->owners & (uint64_t)ledger->listed[owner] << owner;
+	}
+}
+
 void sample_none(uint32_t interval_ms, uint64_t mono_ms, struct wall wall, struct wire_sample *ret_sample)
 {
 	memset(ret_sample, 0, sizeof *ret_sample);
@@ -79,6 +103,35 @@ void sample_make(const struct sample_input *input, struct wire_sample *ret_sampl
 		if (ledger->listed[owner])
 			out->owners[owner] = ledger->lines[owner].bytes;
 	out->residual_bytes = ledger->residual_bytes;
+	out->has_books = true;
+	put_books(ledger, &out->books);
+}
+
+static bool same_shape(const struct wire_books *a, const struct wire_books *b)
+{
+	bool same = a->unread == b->unread && a->n_budgets == b->n_budgets;
+	for (size_t i = 0; same && i < OWNER_COUNT; i++)
+		same = a->bounds[i].kind == b->bounds[i].kind;
+	for (size_t i = 0; same && i < a->n_budgets; i++)
+		same = strcmp(a->budgets[i].name, b->budgets[i].name) == 0 &&
+		       a->budgets[i].bytes.bytes == b->budgets[i].bytes.bytes &&
+		       a->budgets[i].owners == b->budgets[i].owners;
+	return same;
+}
+
+void sample_thin(struct books_told *told, bool anew, struct wire_sample *sample)
+{
+	if (!sample->has_books)
+		return;
+	uint64_t now = sample->head.mono_ms;
+	bool due = anew || !told->told || now < told->mono_ms || now - told->mono_ms >= WIRE_BOOKS_MS ||
+		   told->pid != sample->pid || told->start_ticks != sample->start_ticks ||
+		   !same_shape(&told->books, &sample->books);
+	if (due)
+		*told = (struct books_told){ true, now, sample->pid, sample->start_ticks, sample->books };
+	else
+		memset(&sample->books, 0, sizeof sample->books);
+	sample->has_books = due;
 }
 
 /* Freeboard in basis points of the limit that it is below: the pod's may be the only one. -1: not known. */

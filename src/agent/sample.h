@@ -23,6 +23,18 @@ struct sample_input {
 /* All but head.epoch and head.seq. */
 void sample_make(const struct sample_input *input, struct wire_sample *ret_sample);
 
+/* The books that were told last: struct wire_books says when they are told again. */
+struct books_told {
+	bool told;
+	uint64_t mono_ms;
+	int pid;
+	uint64_t start_ticks;
+	struct wire_books books;
+};
+
+/* Takes the books out of a sample where they were told lately. `anew`: a session began. */
+void sample_thin(struct books_told *told, bool anew, struct wire_sample *sample);
+
 /* No target: what little a sample says then. */
 void sample_none(uint32_t interval_ms, uint64_t mono_ms, struct wall wall, struct wire_sample *ret_sample);
 

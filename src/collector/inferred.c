@@ -18,7 +18,7 @@ static bool rose(struct count before, struct count after)
 	return before.known && after.known && after.n > before.n;
 }
 
-static bool same_process(const struct wire_sample *a, const struct wire_sample *b)
+static bool same_process(const struct last_word *a, const struct wire_sample *b)
 {
 	return a->pid == b->pid && a->start_ticks == b->start_ticks;
 }
@@ -41,10 +41,30 @@ static void drop_watches(struct ingest *ingest, int64_t agent, const struct wire
 	}
 }
 
+/* `keep`: who owned the bytes is known of an earlier sample alone. */
+static void take_word(struct last_word *last, const struct wire_sample *sample, bool keep)
+{
+	last->head = sample->head;
+	last->urgent = sample->urgent;
+	last->pid = sample->pid;
+	last->start_ticks = sample->start_ticks;
+	last->grows = sample->forecast.owner;
+	last->limit = sample->limit;
+	last->charge_bytes = sample->charge_bytes;
+	last->floor_bytes = sample->floor_bytes;
+	last->freeboard_bytes = sample->freeboard_bytes;
+	last->events = sample->events;
+	if (keep)
+		return;
+	last->has_composition = sample->has_composition;
+	last->residual_bytes = sample->residual_bytes;
+	memcpy(last->owners, sample->owners, sizeof last->owners);
+}
+
 void inferred_sample(struct session *session, const struct wire_sample *sample)
 {
 	struct ingest *ingest = session->ingest;
-	struct wire_sample *last = &session->last;
+	struct last_word *last = &session->last;
 	/* Those of an earlier start come from a spool: what they show is past, and says of no process that it lives. */
 	if (!wire_epoch_same(sample->head.epoch, session->epochs[session->n_epochs - 1].stored.epoch))
 		return;
@@ -62,13 +82,7 @@ void inferred_sample(struct session *session, const struct wire_sample *sample)
 	}
 	bool keep =
 		session->has_last && !sample->has_composition && last->has_composition && same_process(last, sample);
-	struct wire_sample merged = *sample;
-	if (keep) {
-		memcpy(merged.owners, last->owners, sizeof merged.owners);
-		merged.residual_bytes = last->residual_bytes;
-		merged.has_composition = true;
-	}
-	*last = merged;
+	take_word(last, sample, keep);
 	session->has_last = true;
 }
 
@@ -84,7 +98,7 @@ void inferred_postmortem(struct session *session, const struct wire_postmortem *
 
 static bool was_near(const struct session *session)
 {
-	const struct wire_sample *last = &session->last;
+	const struct last_word *last = &session->last;
 	if (!session->has_last)
 		return false;
 	bool recent = mono_ms_until(session->oom_at, session->ingest->now) < OOM_RECENT_MS;
@@ -152,7 +166,7 @@ static bool put_point(void *context, const struct store_point *point)
 	return ++timeline->n < TIMELINE_MAX;
 }
 
-static void put_owners(struct js_out *js, const struct wire_sample *last)
+static void put_owners(struct js_out *js, const struct last_word *last)
 {
 	if (!last->has_composition)
 		return;
@@ -166,7 +180,7 @@ static void put_owners(struct js_out *js, const struct wire_sample *last)
 static int put_body(struct ingest *ingest, const struct watch *watch, const struct death_verdict *verdict,
 		    struct buf *body, struct err *err)
 {
-	const struct wire_sample *last = &watch->last;
+	const struct last_word *last = &watch->last;
 	struct js_out js;
 	struct timeline timeline = { .js = &js };
 	js_out_start(&js, body, 0);
@@ -206,7 +220,7 @@ static int put_body(struct ingest *ingest, const struct watch *watch, const stru
 
 static void fill(const struct watch *watch, const struct death_verdict *verdict, struct wire_postmortem *whole)
 {
-	const struct wire_sample *last = &watch->last;
+	const struct last_word *last = &watch->last;
 	char epoch[WIRE_EPOCH_TEXT_CAP];
 	memset(whole, 0, sizeof *whole);
 	whole->head = last->head;
@@ -218,7 +232,7 @@ static void fill(const struct watch *watch, const struct death_verdict *verdict,
 		(void)snprintf(whole->id, sizeof whole->id, "inferred-at-%" PRId64, last->head.wall.ms);
 	whole->parts = 1;
 	whole->cause = verdict->cause;
-	whole->owner = last->forecast.owner >= 0 && last->forecast.owner < OWNER_COUNT ? last->forecast.owner : -1;
+	whole->owner = last->grows >= 0 && last->grows < OWNER_COUNT ? last->grows : -1;
 	whole->pid = last->pid;
 	whole->died = last->head.wall;
 	if (last->limit.kind == LIMIT_SET && qty_known(last->charge_bytes) && last->limit.bytes)
@@ -232,7 +246,7 @@ static void fill(const struct watch *watch, const struct death_verdict *verdict,
 
 static void judge(const struct watch *watch, struct death_verdict *verdict)
 {
-	const struct wire_sample *last = &watch->last;
+	const struct last_word *last = &watch->last;
 	struct death_evidence evidence = {
 		.after_read = true,
 		.limit = last->limit,

@@ -27,7 +27,7 @@ struct watch {
 	int64_t agent;
 	char id[WIRE_NAME_CAP];
 	struct wire_epoch epoch;
-	struct wire_sample last; /* pid 0: of an earlier run of the collector */
+	struct last_word last; /* pid 0: of an earlier run of the collector */
 	bool oom_rose, oom_kill_rose;
 	struct wall ended;
 	struct mono due;

@@ -22,10 +22,10 @@ static bool is_told(struct ingest *ingest, const struct fleet_pod *pod)
 	return store_each_postmortem(ingest->store, &filter, any, &told, &err) == 0 && told;
 }
 
-static void last_of(const struct fleet_pod *pod, struct wire_sample *ret_last)
+static void last_of(const struct fleet_pod *pod, struct last_word *ret_last)
 {
 	const struct fleet_latest *latest = &pod->latest;
-	*ret_last = (struct wire_sample){
+	*ret_last = (struct last_word){
 		.head.seq = 1, /* the store keeps neither number nor process of a point for us */
 		.head.wall = latest->wall,
 		.limit = latest->limit,
@@ -34,7 +34,7 @@ static void last_of(const struct fleet_pod *pod, struct wire_sample *ret_last)
 		.freeboard_bytes = latest->freeboard_bytes,
 		.residual_bytes = pod->composition.residual_bytes,
 		.has_composition = pod->composition.known != 0,
-		.forecast.owner = -1,
+		.grows = -1,
 	};
 	for (int i = 0; i < OWNER_COUNT; i++)
 		ret_last->owners[i] = fleet_owner(&pod->composition, (enum owner)i);

@@ -33,6 +33,20 @@ struct session_epoch {
 
 enum session_state { SESSION_NEW = 0, SESSION_OPEN, SESSION_CLOSING };
 
+/* Of a sample, what a post-mortem is inferred from. 10,000 sessions keep one: a whole sample is three times as large. */
+struct last_word {
+	struct wire_head head;
+	bool urgent, has_composition;
+	int pid;
+	uint64_t start_ticks;
+	int grows; /* owner of the forecast; -1: none */
+	struct limit limit;
+	struct qty charge_bytes, floor_bytes;
+	struct signed_qty freeboard_bytes, residual_bytes;
+	struct cgroup_events events;
+	struct qty owners[OWNER_COUNT];
+};
+
 struct session {
 	struct ingest *ingest;
 	struct session *next, *prev;             /* all */
@@ -63,7 +77,7 @@ struct session {
 	bool held, paused;
 	/* The last sample with a target, the composition of an earlier one kept; for what may have to be inferred. */
 	bool has_last;
-	struct wire_sample last;
+	struct last_word last;
 	bool oom_rose, oom_kill_rose;
 	struct mono oom_at;
 };

@@ -40,7 +40,10 @@ static int decode_named(const struct decoder *decoder, const struct field *field
 		if (found < 0)
 			continue;
 		name = found;
-		if (field->kind == FIELD_SIGNEDS) {
+		if (field->kind == FIELD_LIMITS) {
+			static const struct field limit = { .kind = FIELD_LIMIT };
+			status = scalar_decode(&limit, member, &((struct limit *)slot)[name], decoder->err);
+		} else if (field->kind == FIELD_SIGNEDS) {
 			status = scalar_signed(member, &((struct signed_qty *)slot)[name], decoder->err);
 		} else {
 			status = scalar_integer(member, 0, WIRE_NUMBER_MAX, &number, decoder->err);
@@ -52,6 +55,25 @@ static int decode_named(const struct decoder *decoder, const struct field *field
 			return status;
 		}
 	}
+	return 0;
+}
+
+/* Owners of a later version are left out. */
+static int decode_owners(const struct decoder *decoder, const struct js *value, uint64_t *ret_owners)
+{
+	uint64_t owners = 0;
+	int name = -1;
+	if (js_kind(value) != JS_ARRAY)
+		return malformed(decoder, "not an array");
+	for (size_t i = 0; i < js_len(value); i++) {
+		struct str text;
+		if (!js_str(js_at(value, i), &text))
+			return malformed(decoder, "not a string");
+		int found = field_find_name(NAMES_OWNERS, text, name);
+		if (found >= 0)
+			owners |= (uint64_t)1 << (name = found);
+	}
+	*ret_owners = owners;
 	return 0;
 }
 
@@ -169,7 +191,10 @@ static int decode_value(const struct decoder *decoder, const struct field *field
 		return decode_labels(decoder, field, value, base);
 	case FIELD_QTYS:
 	case FIELD_SIGNEDS:
+	case FIELD_LIMITS:
 		return decode_named(decoder, field, value, slot);
+	case FIELD_OWNERS:
+		return decode_owners(decoder, value, slot);
 	case FIELD_STATE: /* when all quantities are read: decode_states() */
 		return js_kind(value) == JS_ARRAY ? 0 : malformed(decoder, "not an array");
 	case FIELD_FINDING:

@@ -56,15 +56,26 @@ static void put_named(struct js_out *out, const struct field *field, const void 
 {
 	js_out_object(out);
 	for (int i = 0; i < field_names(field->of); i++) {
-		struct qty qty = field->kind == FIELD_QTYS ? ((const struct qty *)slot)[i] : (struct qty){ 0 };
-		struct signed_qty grown =
-			field->kind == FIELD_SIGNEDS ? ((const struct signed_qty *)slot)[i] : (struct signed_qty){ 0 };
-		if (!there_qty(qty) && !there_signed(grown))
+		if (!there_named(field, slot, i))
 			continue;
 		js_out_key(out, field_name(field->of, i));
-		js_out_i64(out, there_qty(qty) ? (int64_t)qty.bytes : grown.bytes);
+		if (field->kind == FIELD_QTYS)
+			js_out_u64(out, ((const struct qty *)slot)[i].bytes);
+		else if (field->kind == FIELD_LIMITS)
+			put_limit_value(out, &((const struct limit *)slot)[i]);
+		else
+			js_out_i64(out, ((const struct signed_qty *)slot)[i].bytes);
 	}
 	js_out_object_end(out);
+}
+
+static void put_owners(struct js_out *out, uint64_t owners)
+{
+	js_out_array(out);
+	for (int i = 0; i < OWNER_COUNT; i++)
+		if (owners >> i & 1)
+			js_out_text(out, owner_table[i].name);
+	js_out_array_end(out);
 }
 
 static void put_state(struct js_out *out, const struct fields *fields, const void *base, enum qty_state state)
@@ -195,7 +206,11 @@ static int encode_value(struct js_out *out, const struct fields *fields, const s
 		break;
 	case FIELD_QTYS:
 	case FIELD_SIGNEDS:
+	case FIELD_LIMITS:
 		put_named(out, field, slot);
+		break;
+	case FIELD_OWNERS:
+		put_owners(out, *(const uint64_t *)slot);
 		break;
 	case FIELD_STATE:
 		put_state(out, fields, base, (enum qty_state)field->least);

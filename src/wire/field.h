@@ -48,6 +48,8 @@ enum field_kind {
 	FIELD_LABELS,  /* an object of strings whose names are the sender's */
 	FIELD_QTYS,    /* an object, group or owner to bytes */
 	FIELD_SIGNEDS, /* the same, signed */
+	FIELD_LIMITS,  /* the same, a number or "none" */
+	FIELD_OWNERS,  /* names of owners: a bit set of 1 << enum owner */
 	FIELD_STATE,   /* names of this object's quantities that are not measured but in state `least` */
 	FIELD_FINDING, /* written from a pointer, not read */
 	FIELD_BODY,    /* written from a text, not read */

@@ -70,6 +70,27 @@ static const struct field event_rows[] = {
 };
 FIELDS(event_fields, event_rows);
 
+static const struct field budget_rows[] = {
+	{ KEY("budget"), TEXT_AT(wire_budget, name), .required = true },
+	{ KEY("bytes"), .kind = FIELD_QTY, AT(wire_budget, bytes) },
+	{ KEY("used_bytes"), .kind = FIELD_QTY, AT(wire_budget, used_bytes) },
+	{ KEY("owners"), .kind = FIELD_OWNERS, AT(wire_budget, owners) },
+	{ KEY("derived"), .kind = FIELD_STATE, .least = QTY_DERIVED },
+	{ KEY("inferred"), .kind = FIELD_STATE, .least = QTY_INFERRED },
+};
+FIELDS(budget_fields, budget_rows);
+
+static const struct field books_rows[] = {
+	{ KEY("bounds_bytes"), .kind = FIELD_LIMITS, AT(wire_books, bounds), .of = NAMES_OWNERS },
+	{ KEY("claims_bytes"), .kind = FIELD_QTYS, AT(wire_books, claims), .of = NAMES_OWNERS },
+	{ KEY("unread"), .kind = FIELD_OWNERS, AT(wire_books, unread) },
+	{ KEY("legal_bytes"), .kind = FIELD_QTY, AT(wire_books, legal_bytes) },
+	{ KEY("budgets"), .kind = FIELD_LIST, LIST_AT(wire_books, budgets, n_budgets), .fields = &budget_fields },
+	{ KEY("derived"), .kind = FIELD_STATE, .least = QTY_DERIVED },
+	{ KEY("inferred"), .kind = FIELD_STATE, .least = QTY_INFERRED },
+};
+FIELDS(books_fields, books_rows);
+
 /* Its rows stand in the sample's struct. */
 static const struct field composition_rows[] = {
 	{ KEY("age_ms"), .kind = FIELD_U32, AT(wire_sample, composition_age_ms), .required = true },
@@ -77,6 +98,8 @@ static const struct field composition_rows[] = {
 	{ KEY("residual_bytes"), .kind = FIELD_SIGNED, AT(wire_sample, residual_bytes) },
 	{ KEY("derived"), .kind = FIELD_STATE, .least = QTY_DERIVED },
 	{ KEY("inferred"), .kind = FIELD_STATE, .least = QTY_INFERRED },
+	{ KEY("books"), .kind = FIELD_OBJECT, AT(wire_sample, books), .flagged = true,
+	  .count_at = offsetof(struct wire_sample, has_books), .fields = &books_fields },
 };
 FIELDS(composition_fields, composition_rows);
 

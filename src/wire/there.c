@@ -66,11 +66,24 @@ bool there_qty(struct qty qty)
 	return qty_known(qty) && fits(qty.bytes);
 }
 
+bool there_limit(const struct limit *limit)
+{
+	return limit->kind == LIMIT_NONE || (limit->kind == LIMIT_SET && fits(limit->bytes));
+}
+
+bool there_named(const struct field *field, const void *slot, int i)
+{
+	if (field->kind == FIELD_QTYS)
+		return there_qty(((const struct qty *)slot)[i]);
+	if (field->kind == FIELD_LIMITS)
+		return there_limit(&((const struct limit *)slot)[i]);
+	return there_signed(((const struct signed_qty *)slot)[i]);
+}
+
 static bool any_named(const struct field *field, const void *slot)
 {
 	for (int i = 0; i < field_names(field->of); i++)
-		if (field->kind == FIELD_QTYS ? there_qty(((const struct qty *)slot)[i])
-					      : there_signed(((const struct signed_qty *)slot)[i]))
+		if (there_named(field, slot, i))
 			return true;
 	return false;
 }
@@ -115,10 +128,10 @@ static bool is_word_there(const struct field *field, const void *slot)
 		return *(const bool *)slot;
 	case FIELD_TRISTATE:
 		return name_at(slot) == TRISTATE_FALSE || name_at(slot) == TRISTATE_TRUE;
-	case FIELD_LIMIT: {
-		const struct limit *limit = slot;
-		return limit->kind == LIMIT_NONE || (limit->kind == LIMIT_SET && fits(limit->bytes));
-	}
+	case FIELD_LIMIT:
+		return there_limit(slot);
+	case FIELD_OWNERS:
+		return (*(const uint64_t *)slot & OWNERS_ALL) != 0;
 	default: /* FIELD_EPOCH */
 		return true;
 	}
@@ -163,6 +176,7 @@ bool there_is(const struct fields *fields, const struct field *field, const void
 		return there_count(field, base) > 0;
 	case FIELD_QTYS:
 	case FIELD_SIGNEDS:
+	case FIELD_LIMITS:
 		return any_named(field, slot);
 	case FIELD_STATE:
 		return any_in_state(fields, base, (enum qty_state)field->least);

@@ -16,5 +16,10 @@ size_t there_count(const struct field *field, const void *base); /* elements of 
 bool there_number(const struct field *field, const void *slot, int64_t *ret);
 bool there_qty(struct qty qty);
 bool there_signed(struct signed_qty qty);
+bool there_limit(const struct limit *limit);
+/* The i-th of an object of names. */
+bool there_named(const struct field *field, const void *slot, int i);
+
+#define OWNERS_ALL (((uint64_t)1 << OWNER_COUNT) - 1)
 
 #endif

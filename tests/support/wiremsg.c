@@ -154,6 +154,26 @@ static void limit(struct maker *m, struct limit *ret)
 		ret->bytes = number(m, 0);
 }
 
+static void books(struct maker *m, struct wire_books *b)
+{
+	for (int i = 0; i < OWNER_COUNT; i++) {
+		limit(m, &b->bounds[i]);
+		b->claims[i] = qty(m);
+	}
+	b->unread = prng_u64(m->prng);
+	if (!m->wild)
+		b->unread &= ((uint64_t)1 << OWNER_COUNT) - 1;
+	b->legal_bytes = qty(m);
+	b->n_budgets = prng_below(m->prng, LEDGER_BUDGETS_MAX + 1);
+	for (size_t i = 0; i < b->n_budgets; i++) {
+		struct wire_budget *budget = &b->budgets[i];
+		text(m, budget->name, sizeof budget->name, true);
+		budget->bytes = qty(m);
+		budget->used_bytes = qty(m);
+		budget->owners = prng_u64(m->prng) & (((uint64_t)1 << OWNER_COUNT) - 1);
+	}
+}
+
 static void sample(struct maker *m, struct wire_sample *s)
 {
 	head(m, &s->head);
@@ -184,6 +204,9 @@ static void sample(struct maker *m, struct wire_sample *s)
 		for (int i = 0; i < OWNER_COUNT; i++)
 			s->owners[i] = qty(m);
 		s->residual_bytes = signed_qty(m);
+		s->has_books = maybe(m);
+		if (s->has_books)
+			books(m, &s->books);
 	}
 	s->forecast.owner = -1;
 	if (maybe(m)) {
@@ -368,6 +391,18 @@ static bool same_forecast(const struct wire_forecast *a, const struct wire_forec
 	       same_count(a->latest_s, b->latest_s) && SAME(owner);
 }
 
+static bool same_books(const struct wire_books *a, const struct wire_books *b)
+{
+	bool same = same_qty(a->claims, b->claims, OWNER_COUNT) && SAME(unread) &&
+		    same_qty(&a->legal_bytes, &b->legal_bytes, 1) && SAME(n_budgets);
+	for (size_t i = 0; same && i < OWNER_COUNT; i++)
+		same = SAME(bounds[i].kind) && (a->bounds[i].kind != LIMIT_SET || SAME(bounds[i].bytes));
+	for (size_t i = 0; same && i < a->n_budgets; i++)
+		same = SAME_TEXT(budgets[i].name) && same_qty(&a->budgets[i].bytes, &b->budgets[i].bytes, 1) &&
+		       same_qty(&a->budgets[i].used_bytes, &b->budgets[i].used_bytes, 1) && SAME(budgets[i].owners);
+	return same;
+}
+
 static bool same_sample(const struct wire_sample *a, const struct wire_sample *b)
 {
 	return same_head(&a->head, &b->head) && SAME(interval_ms) && SAME(urgent) && SAME(pid) && SAME(start_ticks) &&
@@ -381,7 +416,8 @@ static bool same_sample(const struct wire_sample *a, const struct wire_sample *b
 	       same_events(&a->events, &b->events) && same_count(a->some_avg10_bp, b->some_avg10_bp) &&
 	       same_count(a->full_avg10_bp, b->full_avg10_bp) && same_count(a->refaults_file, b->refaults_file) &&
 	       SAME(has_composition) && SAME(composition_age_ms) && same_qty(a->owners, b->owners, OWNER_COUNT) &&
-	       same_signed(&a->residual_bytes, &b->residual_bytes, 1) && same_forecast(&a->forecast, &b->forecast) &&
+	       same_signed(&a->residual_bytes, &b->residual_bytes, 1) && SAME(has_books) &&
+	       same_books(&a->books, &b->books) && same_forecast(&a->forecast, &b->forecast) &&
 	       same_context(&a->context, &b->context);
 }
 

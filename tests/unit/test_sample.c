@@ -186,6 +186,89 @@ static void our_own_cpu_is_parsed(void **state)
 	assert_false(own_cpu_parse_throttled(STR("usage_usec 5\n")).known);
 }
 
+/* What the lines are compared with: only of owners that there are, and what is unread is said to be. */
+static void the_books_come_with_the_composition(void **state)
+{
+	(void)state;
+	struct aged_mark mark;
+	struct wire_sample sample;
+	ledger->listed[OWNER_ROCKSDB_BLOCK_CACHE] = true;
+	ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE] = (struct ledger_line){ .owner = OWNER_ROCKSDB_BLOCK_CACHE,
+									 .bound = limit_set(3 * MIB),
+									 .claim_bytes = qty_measured(2 * MIB) };
+	ledger->listed[OWNER_ROCKSDB_MEMTABLES] = false;
+	ledger->lines[OWNER_ROCKSDB_MEMTABLES].bound = limit_set(5);
+	ledger->listed[OWNER_METASPACE] = true;
+	ledger->lines[OWNER_METASPACE].bound = (struct limit){ .kind = LIMIT_NONE };
+	ledger->legal.bytes = qty_of(77, QTY_INFERRED);
+	ledger->n_budgets = 2;
+	ledger->budgets[0] =
+		(struct ledger_budget){ "managed", 9 * MIB, { 0 }, (uint64_t)3 << OWNER_ROCKSDB_BLOCK_CACHE, NULL };
+	ledger->budgets[1] =
+		(struct ledger_budget){ "metaspace", MIB, qty_of(8, QTY_DERIVED), 1 << OWNER_METASPACE, "-X" };
+	aged_keep(s, ledger, &mark);
+	struct sample_input input = { .snapshot = s, .ledger = ledger, .mark = &mark };
+	sample_make(&input, &sample);
+	assert_false(sample.has_books);
+	input.with_composition = true;
+	sample_make(&input, &sample);
+	const struct wire_books *b = &sample.books;
+	assert_true(sample.has_books);
+	assert_int_equal(b->bounds[OWNER_ROCKSDB_BLOCK_CACHE].bytes, 3 * MIB);
+	assert_int_equal(b->bounds[OWNER_ROCKSDB_MEMTABLES].kind, LIMIT_UNREAD);
+	assert_int_equal(b->bounds[OWNER_METASPACE].kind, LIMIT_NONE);
+	assert_int_equal(b->claims[OWNER_ROCKSDB_BLOCK_CACHE].bytes, 2 * MIB);
+	assert_true(b->unread >> OWNER_ROCKSDB_BLOCK_CACHE & 1);
+	assert_false(b->unread >> OWNER_ROCKSDB_MEMTABLES & 1);
+	assert_int_equal(b->legal_bytes.bytes, 77);
+	assert_int_equal(b->legal_bytes.state, QTY_INFERRED);
+	assert_int_equal(b->n_budgets, 2);
+	assert_string_equal(b->budgets[0].name, "managed");
+	assert_int_equal(b->budgets[0].bytes.bytes, 9 * MIB);
+	assert_false(qty_known(b->budgets[0].used_bytes));
+	assert_true(b->budgets[0].owners == (uint64_t)1 << OWNER_ROCKSDB_BLOCK_CACHE);
+	assert_int_equal(b->budgets[1].used_bytes.bytes, 8);
+}
+
+static bool told(struct books_told *lately, uint64_t second, bool anew, const struct wire_sample *full)
+{
+	struct wire_sample sample = *full;
+	sample.head.mono_ms = second * 1000;
+	sample_thin(lately, anew, &sample);
+	assert_true(sample.has_books == (sample.books.n_budgets > 0)); /* not told is not there */
+	return sample.has_books;
+}
+
+static void books_are_told_again_when_they_must(void **state)
+{
+	(void)state;
+	struct books_told lately = { 0 };
+	struct wire_sample full = { .pid = 7, .start_ticks = 1, .has_composition = true, .has_books = true };
+	full.books.n_budgets = 1;
+	full.books.budgets[0] = (struct wire_budget){ "heap", qty_measured(1), qty_measured(1), 1 };
+	assert_true(told(&lately, 10, false, &full)); /* the first */
+	assert_false(told(&lately, 11, false, &full));
+	full.books.claims[3] = qty_measured(9); /* what moves all the time is no reason */
+	full.books.budgets[0].used_bytes = qty_measured(2);
+	full.books.bounds[3] = limit_set(1);
+	assert_true(told(&lately, 12, false, &full));
+	full.books.bounds[3] = limit_set(2);
+	full.books.budgets[0].used_bytes = qty_measured(3);
+	assert_false(told(&lately, 13, false, &full));
+	assert_true(told(&lately, 14, true, &full)); /* another session */
+	full.books.budgets[0].bytes = qty_measured(2);
+	assert_true(told(&lately, 15, false, &full));
+	full.books.unread = 4;
+	assert_true(told(&lately, 16, false, &full));
+	full.start_ticks = 2;
+	assert_true(told(&lately, 17, false, &full));
+	assert_false(told(&lately, 17 + 299, false, &full));
+	assert_true(told(&lately, 17 + 300, false, &full));
+	full.has_composition = full.has_books = false;
+	full.books.n_budgets = 0;
+	assert_false(told(&lately, 9999, true, &full));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -195,6 +278,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_healthy_pod_at_its_limit_is_calm, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_unknown_freeboard_is_no_reason_to_be_calm, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_sample_holds_what_is_known, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_books_come_with_the_composition, set_up, tear_down),
+		cmocka_unit_test(books_are_told_again_when_they_must),
 		cmocka_unit_test_setup_teardown(a_forecast_out_of_sight_is_unknown, set_up, tear_down),
 		cmocka_unit_test(our_own_cpu_is_parsed),
 	};

@@ -240,6 +240,49 @@ static void sample_in_full(void **state)
 	assert_count(s->context.restarts, 3);
 }
 
+static void books_in_full(void **state)
+{
+	(void)state;
+	struct wire_message m;
+	golden("sample-books", &m);
+	const struct wire_books *b = &m.sample.books;
+	assert_true(m.sample.has_books);
+	assert_head(&m.sample.head, 17284);
+	for (int i = 0; i < OWNER_COUNT; i++) {
+		uint64_t bound = i == OWNER_JAVA_HEAP             ? 1677721600
+				 : i == OWNER_CODE_CACHE          ? 251658240
+				 : i == OWNER_THREAD_STACKS       ? 96468992
+				 : i == OWNER_DIRECT_BUFFERS      ? 536870912
+				 : i == OWNER_ROCKSDB_BLOCK_CACHE ? 1288490188
+								  : 0;
+		assert_int_equal(b->bounds[i].kind, i == OWNER_METASPACE ? LIMIT_NONE
+						    : bound              ? LIMIT_SET
+									 : LIMIT_UNREAD);
+		assert_int_equal(b->bounds[i].bytes, bound);
+	}
+	assert_qty(b->claims[OWNER_METASPACE], 134217728, QTY_MEASURED);
+	assert_qty(b->claims[OWNER_ROCKSDB_BLOCK_CACHE], 1006632960, QTY_MEASURED);
+	assert_false(qty_known(b->claims[OWNER_JAVA_HEAP]));
+	assert_true(b->unread == (uint64_t)1 << OWNER_MANAGED_UNSAFE);
+	assert_qty(b->legal_bytes, 4429185024, QTY_INFERRED);
+	assert_int_equal(b->n_budgets, 5);
+	assert_string_equal(b->budgets[1].name, "direct");
+	assert_qty(b->budgets[1].bytes, 536870912, QTY_MEASURED);
+	assert_qty(b->budgets[1].used_bytes, 421527552, QTY_INFERRED);
+	assert_true(b->budgets[1].owners == (uint64_t)1 << OWNER_DIRECT_BUFFERS);
+	/* One of its owners is unread, so nobody knows how much of it is used. */
+	assert_string_equal(b->budgets[2].name, "managed");
+	assert_false(qty_known(b->budgets[2].used_bytes));
+	assert_int_equal(__builtin_popcountll(b->budgets[2].owners), 4);
+	/* The states of the books are not those of the composition, which has the same names. */
+	assert_qty(m.sample.owners[OWNER_ROCKSDB_BLOCK_CACHE], 962592768, QTY_INFERRED);
+	/* An agent that is older says nothing of it. */
+	golden("sample-composition", &m);
+	assert_false(m.sample.has_books);
+	assert_int_equal(b->n_budgets, 0);
+	assert_false(qty_known(b->legal_bytes) || b->unread || b->bounds[OWNER_JAVA_HEAP].kind != LIMIT_UNREAD);
+}
+
 static void absent_is_unread(void **state)
 {
 	(void)state;
@@ -349,23 +392,23 @@ static void welcome_in_full(void **state)
 static void a_sample_is_small(void **state)
 {
 	(void)state;
-	struct str plain = golden_text("sample-plain"), whole = golden_text("sample-composition");
+	struct str plain = golden_text("sample-plain"), whole = golden_text("sample-composition"),
+		   books = golden_text("sample-books");
 	assert_true(plain.len <= 500);
 	assert_true(whole.len <= 1536);
+	assert_true(books.len <= 2816);
 	tight_free(plain);
 	tight_free(whole);
+	tight_free(books);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_is_the_same_again),
-		cmocka_unit_test(hello_in_full),
-		cmocka_unit_test(sample_in_full),
-		cmocka_unit_test(absent_is_unread),
-		cmocka_unit_test(finding_and_postmortem_in_full),
-		cmocka_unit_test(the_small_ones_in_full),
-		cmocka_unit_test(welcome_in_full),
+		cmocka_unit_test(each_is_the_same_again), cmocka_unit_test(hello_in_full),
+		cmocka_unit_test(sample_in_full),         cmocka_unit_test(books_in_full),
+		cmocka_unit_test(absent_is_unread),       cmocka_unit_test(finding_and_postmortem_in_full),
+		cmocka_unit_test(the_small_ones_in_full), cmocka_unit_test(welcome_in_full),
 		cmocka_unit_test(a_sample_is_small),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
