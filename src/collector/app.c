@@ -186,6 +186,15 @@ static int make_auth(struct app *app, struct err *err)
 	return auth_new(app->loop, &options, app->store, &app->auth, err);
 }
 
+static int make_web(struct app *app, struct err *err)
+{
+	app->web = (struct web){ .open = app->plan.open_viewers, .auth = app->auth, .log = app->log };
+	int rc = web_site_parse(app->conf->public_url, &app->web.site, err);
+	if (rc < 0)
+		err_wrap(err, "--public-url");
+	return rc;
+}
+
 static int make_ingest(struct app *app, struct err *err)
 {
 	const struct collectorconf *conf = app->conf;
@@ -248,6 +257,8 @@ static int start(struct app *app, const char *version, struct err *err)
 	if (rc == 0)
 		rc = make_auth(app, err);
 	if (rc == 0)
+		rc = make_web(app, err);
+	if (rc == 0)
 		rc = make_ingest(app, err);
 	if (rc == 0)
 		rc = make_server(app, err);
@@ -260,6 +271,7 @@ static int start(struct app *app, const char *version, struct err *err)
 		.store = app->store,
 		.auth = app->auth,
 		.ingest = app->ingest,
+		.web = &app->web,
 		.server = app->server,
 		.version = version,
 		.cluster = app->conf->cluster,

@@ -7,6 +7,7 @@
 #include "collector/app.h"
 #include "collector/listen.h"
 #include "collector/own_rules.h"
+#include "collector/web.h"
 
 struct app {
 	const struct collectorconf *conf;
@@ -19,6 +20,7 @@ struct app {
 	struct auth *auth;
 	struct ingest *ingest;
 	struct server *server;
+	struct web web;
 	struct api api;
 	struct loop_timer *step_timer, *drain_timer;
 	struct mono rules_due, keep_due, drain_until;

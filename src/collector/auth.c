@@ -7,6 +7,7 @@
 #include "base/esc.h"
 #include "collector/auth_review.h"
 #include "collector/jwt.h"
+#include "collector/login.h"
 #include "collector/tokens.h"
 #include "net/hash.h"
 
@@ -256,25 +257,37 @@ static bool cookie(const struct server_request *request, const char *name, struc
 	return false;
 }
 
+bool auth_token(struct auth *auth, struct str token, struct auth_viewer *ret_viewer)
+{
+	uint8_t digest[HASH_SHA256_LEN];
+	struct err err;
+	look_at_files(auth);
+	if (hash_sha256(token, digest, &err) < 0)
+		return false;
+	const struct token_row *row = tokens_find(&auth->viewers, digest);
+	if (row)
+		*ret_viewer = auth->viewers.viewers[row->who];
+	return row != NULL;
+}
+
 bool auth_viewer(struct auth *auth, const struct server_request *request, struct auth_viewer *ret_viewer,
 		 struct server_reply *reply)
 {
-	uint8_t digest[HASH_SHA256_LEN];
 	struct str token;
-	struct err err;
-	look_at_files(auth);
+	char from_cookie[LOGIN_TOKEN_CAP];
 	if (auth->options.open_viewers) {
 		*ret_viewer = (struct auth_viewer){ .role = AUTH_OPERATOR, .name = "anonymous" };
 		return true;
 	}
-	if ((bearer(request, &token) || cookie(request, "__Host-bankfull", &token)) &&
-	    hash_sha256(token, digest, &err) == 0) {
-		const struct token_row *row = tokens_find(&auth->viewers, digest);
-		if (row) {
-			*ret_viewer = auth->viewers.viewers[row->who];
-			return true;
-		}
+	bool shown = bearer(request, &token);
+	/* With a wrong token the cookie does not count either: web_origin_ok() lets whoever shows one come from anywhere. */
+	if (!shown && cookie(request, LOGIN_COOKIE, &token) &&
+	    login_cookie_decode(token, from_cookie, sizeof from_cookie)) {
+		token = str_of(from_cookie);
+		shown = true;
 	}
+	if (shown && auth_token(auth, token, ret_viewer))
+		return true;
 	refuse(reply, 401, 0, "a token of a viewer or operator is needed: Authorization: Bearer TOKEN");
 	return false;
 }

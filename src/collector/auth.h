@@ -43,7 +43,7 @@ struct auth_agent {
 
 struct auth_viewer {
 	enum auth_role role;
-	char name[64];
+	char name[128]; /* of a token's line; behind a proxy the user's, an e-mail address perhaps */
 	char namespaces[AUTH_NAMESPACES_MAX][64];
 	size_t n_namespaces; /* 0: all */
 };
@@ -68,6 +68,8 @@ bool auth_agent(struct auth *auth, const struct server_request *request, struct 
 /* The same for people and their tools: "Authorization: Bearer", or the cookie `__Host-bankfull`. */
 bool auth_viewer(struct auth *auth, const struct server_request *request, struct auth_viewer *ret_viewer,
 		 struct server_reply *reply);
+/* Whose token this is, for a login. */
+bool auth_token(struct auth *auth, struct str token, struct auth_viewer *ret_viewer);
 bool auth_sees(const struct auth_viewer *viewer, const char *namespace_);
 /* Looks at the files where it is time to. The number is another one once tokens of agents have been read again. */
 unsigned auth_step(struct auth *auth);

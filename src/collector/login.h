@@ -16,13 +16,14 @@ enum {
 	LOGIN_ADDRESSES_MAX = 512, /* remembered; beyond it the one that failed longest ago is forgotten */
 	LOGIN_COOKIE_S = 7 * 86400,
 	LOGIN_TOKEN_CAP = 520,
+	LOGIN_KEY_CAP = 48,
 };
 
 #define LOGIN_COOKIE "__Host-bankfull"
 
 struct login_address {
-	char key[48];        /* the address; of v6 its /64, which one customer has whole */
-	struct mono full_at; /* when all tries are there again */
+	char key[LOGIN_KEY_CAP]; /* the address; of v6 its /64, which one customer has whole */
+	struct mono full_at;     /* when all tries are there again */
 };
 
 struct login_limit {

@@ -15,12 +15,31 @@ static bool is_agent_path(const struct server_request *request)
 
 /*
  * Open on loopback is open to every page in a browser here, if that page's own name resolves to 127.0.0.1 (DNS
- * rebinding): such a request has that name in Host.
+ * rebinding): such a request has that name in Host. Beyond loopback, where it takes --insecure, names are in use that
+ * nobody has told us, of a Service for one: there, writes and upgrades alone are held to web_host_ok().
  */
 static bool is_rebound(const struct app *app, const struct server_request *request)
 {
-	return app->plan.open_viewers && app->plan.listeners[request->listener].loopback &&
-	       !listen_host_is_address(server_header(request, "host"));
+	return app->web.open && app->plan.listeners[request->listener].loopback && !web_host_ok(&app->web, request);
+}
+
+static bool is_api_path(struct str path)
+{
+	return str_starts(path, STR("/api/")) || str_eq(path, STR("/metrics")) || str_eq(path, STR("/healthz")) ||
+	       str_eq(path, STR("/readyz"));
+}
+
+/* For people: the dashboard's API, and all around it. */
+static void on_site(struct app *app, const struct server_request *request, struct server_reply *reply)
+{
+	if (is_rebound(app, request))
+		refuse(reply, 403, 0,
+		       "open on loopback: ask for localhost or the address itself, or say --public-url; not for another name");
+	else if (is_api_path(request->path))
+		api_request(&app->api, API_ALL, request, clock_wall(), reply);
+	else
+		web_request(&app->web, request, loop_now(app->loop), reply);
+	web_headers(request, reply);
 }
 
 static void on_request(void *context, const struct server_request *request, struct server_reply *reply)
@@ -32,11 +51,10 @@ static void on_request(void *context, const struct server_request *request, stru
 		str_copy(reply->extra, sizeof reply->extra, STR("Upgrade: websocket\r\n"));
 	} else if (serves == LISTEN_AGENTS) {
 		refuse(reply, 404, 0, "this listener serves agents alone, at /agent");
-	} else if ((serves & LISTEN_API) && is_rebound(app, request)) {
-		refuse(reply, 403, 0,
-		       "open on loopback: ask for localhost or the address itself, not for another name");
+	} else if (serves & LISTEN_API) {
+		on_site(app, request, reply);
 	} else {
-		api_request(&app->api, serves & LISTEN_API ? API_ALL : API_METRICS, request, clock_wall(), reply);
+		api_request(&app->api, API_METRICS, request, clock_wall(), reply);
 	}
 }
 

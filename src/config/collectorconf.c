@@ -33,6 +33,8 @@ static const struct setting_info table[] = {
 	{ "review-token", "FILE", "the token that may ask it", ALL, SETTING_FILE, AT(review_token), 0, 0, 0, 0 },
 	{ "audience", "NAME", "what agents' tokens must have been made for", ALL, SETTING_TEXT, AT(audience), 0, 0, 0,
 	  0 },
+	{ "public-url", "URL", "where browsers find this site, such as https://bankfull.example.com; stands in links",
+	  ALL, SETTING_URL, AT(public_url), 0, 0, 0, 0 },
 	{ "insecure", "", "listen beyond loopback without TLS or authentication", ALL, SETTING_SWITCH, AT(insecure), 0,
 	  0, 0, 0 },
 	{ "cluster", "NAME", "stands in every subject (default)", ALL, SETTING_TEXT, AT(cluster), 0, 0, 0, 0 },

@@ -5,7 +5,7 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 
-enum { PIECE_BYTES = 16 * 1024, LINGER_MS = 1000, BODY_PER_TIMEOUT = 1024 * 1024, HEAD_CAP = 4096 };
+enum { PIECE_BYTES = 16 * 1024, LINGER_MS = 1000, BODY_PER_TIMEOUT = 1024 * 1024, HEAD_CAP = 8192 };
 
 static const struct {
 	enum lws_token_indexes token;

@@ -82,7 +82,7 @@ struct server_reply {
 	const char *content_type; /* "application/json" at first */
 	struct buf body;          /* cap 16 MiB; the server frees it */
 	unsigned retry_after_s;   /* 0: none */
-	char extra[1024];         /* further header lines, each "Name: value\r\n" */
+	char extra[2048];         /* further header lines, each "Name: value\r\n" */
 	const char *headers;      /* more of them, of static storage; NULL: none */
 };
 
