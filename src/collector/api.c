@@ -8,7 +8,6 @@
 #include "base/esc.h"
 #include "collector/api_parts.h"
 #include "collector/metrics_page.h"
-#include "rules/pages.h"
 
 enum { CAP = 16 << 20 };
 
@@ -140,22 +139,6 @@ static void metrics(struct api_call *call)
 		api_failed(call->reply, &err);
 }
 
-static void rule_page(struct api_call *call, struct str name)
-{
-	char rule[64];
-	str_copy(rule, sizeof rule, name);
-	const struct page *page = name.len < sizeof rule ? page_find(rule) : NULL;
-	if (!page) {
-		api_not_found(call);
-		return;
-	}
-	if (api_unchanged(call, call->api->version))
-		return;
-	/* Markdown as it stands: a browser shows text/plain and runs nothing. */
-	call->reply->content_type = "text/plain; charset=utf-8";
-	(void)buf_puts(&call->reply->body, page->text);
-}
-
 /* --- routes ------------------------------------------------------------------------------------------------------ */
 
 enum method { METHOD_GET = 0, METHOD_POST, METHOD_DELETE, METHOD_COUNT };
@@ -225,7 +208,8 @@ static bool may_write(struct api_call *call, const struct route *route)
 {
 	const struct server_request *request = call->request;
 	/* A page of another origin must not write with the cookie of whoever looks at it. */
-	bool from_here = call->api->web != NULL;
+	const struct web *web = call->api->web;
+	bool from_here = web && web_host_ok(web, request) && web_origin_ok(web, request);
 	if (!from_here)
 		api_error(call->reply, 403, "foreign-origin",
 			  "writes come from this site's own pages, or with Authorization: Bearer TOKEN from a tool");
@@ -289,11 +273,11 @@ static void versioned(struct api_call *call, struct str path)
 		api_not_found(call);
 }
 
-/* Health is anybody's business, and so is what a rule means; a listener of metrics has no others behind it. */
+/* Health is anybody's business; a listener of metrics has no others behind it. */
 static bool is_open(enum api_surface surface, struct str path)
 {
 	return str_eq(path, STR("/healthz")) || str_eq(path, STR("/readyz")) ||
-	       (surface == API_METRICS && str_eq(path, STR("/metrics"))) || str_starts(path, STR("/docs/rules/"));
+	       (surface == API_METRICS && str_eq(path, STR("/metrics")));
 }
 
 static void route(struct api_call *call, enum api_surface surface)
@@ -307,8 +291,6 @@ static void route(struct api_call *call, enum api_surface surface)
 		metrics(call);
 	else if (surface == API_METRICS)
 		api_not_found(call);
-	else if (str_take(&path, STR("/docs/rules/")))
-		rule_page(call, path);
 	else if (str_take(&path, STR("/api/v1")))
 		versioned(call, path);
 	else

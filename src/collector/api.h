@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The HTTP API under /api/v1 (docs/openapi.json), /metrics, /healthz, /readyz, /docs/rules/<rule>. Reads the fleet and
- * the store; what it writes are silences, which operators make.
+ * The HTTP API under /api/v1 (docs/openapi.json), /metrics, /healthz, /readyz. Reads the fleet and the store;
+ * what it writes are silences, which operators make.
  */
 #ifndef COLLECTOR_API_H
 #define COLLECTOR_API_H
