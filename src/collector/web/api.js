@@ -22,10 +22,10 @@ function url(path, params)
 	return BASE + path + (text ? '?' + text : '');
 }
 
-/* The login page leads back here; what stands behind # never reaches the server, so it goes along as a parameter. */
+/* The login page leads back to what stands behind #, which it is given the same way: it never reaches the server. */
 export function toLogin()
 {
-	location.assign('/login?to=' + encodeURIComponent(location.pathname + location.hash));
+	location.assign('/login' + location.hash);
 }
 
 async function readError(response)

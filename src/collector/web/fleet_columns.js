@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What stands in each column of the fleet. `fields` are the members of a row (docs/live.md) that the cell is made of:
+ * it is made anew when one of them changes, and not otherwise.
+ */
+import { h, name } from './dom.js';
+import { bytes, duration, LEVELS, percentBp, plural, UNREAD } from './format.js';
+import { swatch } from './owners.js';
+import { link } from './router.js';
+import { severityMark } from './severity.js';
+import { sparkline } from './spark.js';
+
+const sub = (...children) => h('span', { class: 'sub' }, children);
+const main = (...children) => h('span', { class: 'fig' }, children);
+const unread = () => h('span', { class: 'unread' }, UNREAD);
+
+/* Dots between what is there. */
+function dotted(...parts)
+{
+	return parts.filter(Boolean).flatMap((part, i) => (i ? [' · ', part] : [part]));
+}
+
+function severity(row)
+{
+	return [
+		severityMark(row.severity, { none: 'none' }),
+		sub(row.silenced ? h('span', { class: 'tag' }, 'silenced') : row.findings > 1 ? plural(row.findings, 'finding') : null),
+	];
+}
+
+/* Ten seconds are two of an agent's samples: younger is as good as now, and a column that counts seconds is unrest. */
+const FRESH_S = 15;
+
+function stateTag(row)
+{
+	if (row.state === 'connected')
+		return row.urgent ? h('span', { class: 'tag tag-urgent', title: 'Near its limit: it samples once a second' }, 'urgent') : null;
+	return h('span', { class: 'tag tag-stale' }, `${row.state} ${duration(row.age_s)}`);
+}
+
+function workloadName(row)
+{
+	const text = row.workload === null ? '(no workload)' : row.workload;
+	return [
+		h('a', { class: 'main', href: link('workloads/' + row.workload_id), data: { main: '' } }, name(text, 48)),
+		sub(dotted(stateTag(row), row.namespace === null ? null : name(row.namespace, 28), row.engine ? name(row.engine, 28) : row.role)),
+	];
+}
+
+function podName(row)
+{
+	return [
+		h('a', { class: 'main', href: link('pods/' + row.id), data: { main: '' } }, name(row.pod ?? `agent ${row.id}`, 48)),
+		sub(dotted(stateTag(row), row.namespace === null ? null : name(row.namespace, 28), row.workload === null ? null :
+			h('a', { href: link('workloads/' + row.workload_id), tabindex: -1 }, name(row.workload, 28)))),
+	];
+}
+
+/* No time is known for two reasons, and only one of them is good news. */
+function timeTo(row)
+{
+	if (row.likely_s === null)
+		return [main(h('span', { class: 'muted' }, row.earliest_s !== null ? `> ${duration(row.earliest_s)}` : '–')),
+			sub(row.earliest_s !== null ? 'at the earliest' : '')];
+	const soon = row.likely_s < 1800 ? ' soon' : '';
+	return [
+		main(h('strong', { class: 'ttl' + soon }, duration(row.likely_s))),
+		sub(row.latest_s === undefined || row.latest_s === null ? (row.earliest_s === null ? '' : `from ${duration(row.earliest_s)} on`) :
+			`${duration(row.earliest_s)} to ${duration(row.latest_s)}`),
+	];
+}
+
+/* As freeboard-low of src/rules/thresholds.c: below these it is a finding. */
+const LOW_BP = 1000;
+const LEAST_BP = 300;
+
+function share(part, whole)
+{
+	return whole > 0 && part !== null ? Math.min(100, Math.max(0, part * 100 / whole)) : 0;
+}
+
+function freeboard(row)
+{
+	if (row.freeboard === null)
+		return [main(unread()), sub(row.limit === null ? 'no limit was read' : 'limit ' + bytes(row.limit))];
+	const low = row.freeboard_bp < LEAST_BP ? ' least' : row.freeboard_bp < LOW_BP ? ' low' : '';
+	const title = `floor ${bytes(row.floor)}, charge with page cache ${bytes(row.charge)}, limit ${bytes(row.limit)}: ` +
+		`freeboard is ${percentBp(row.freeboard_bp)} ${LEVELS[row.level] ?? ''}`;
+	return [
+		main(h('strong', null, bytes(row.freeboard)), h('span', { class: 'muted' }, ` ${percentBp(row.freeboard_bp)}`)),
+		h('span', { class: 'bar' + low, title },
+			h('span', { class: 'bar-charge', style: { width: share(row.charge, row.limit) + '%' } }),
+			h('span', { class: 'bar-floor', style: { width: share(row.floor, row.limit) + '%' } })),
+		sub(row.level === 'pod' ? 'by the pod’s limit' : row.freeboard < 0 ? 'past the limit' : `of ${bytes(row.limit)}`),
+	];
+}
+
+function owner(row)
+{
+	if (row.owner === null)
+		return [main(unread()), sub('no scan yet')];
+	return [
+		main(swatch(row.owner), ' ', h('span', { class: 'owner' }, name(row.owner, 28))),
+		sub(dotted(bytes(row.owner_bytes), row.grows === null ? null : row.grows === row.owner ? 'grows' : ['grows: ', name(row.grows, 24)])),
+	];
+}
+
+function finding(row)
+{
+	if (!row.finding)
+		return sub('nothing open');
+	return h('a', { class: 'finding', href: link('findings/' + row.finding.id), title: row.finding.rule },
+		name(row.finding.title ?? row.finding.rule, 180));
+}
+
+function pods(row)
+{
+	return [
+		main(plural(row.pods, 'pod')),
+		sub(dotted(row.stale ? h('span', { class: 'tag tag-stale' }, `${row.stale} stale`) : null,
+			row.versions > 1 ? h('span', { class: 'tag' }, `${row.versions} versions`) : row.agent_version ? name(row.agent_version, 10) : null)),
+	];
+}
+
+function version(row)
+{
+	return [main(row.agent_version === null ? unread() : name(row.agent_version, 12)), sub(row.jdk === null ? '' : ['JDK ', name(row.jdk, 10)])];
+}
+
+function heard(row)
+{
+	return [main(row.state === 'connected' && row.age_s < FRESH_S ? 'now' : `${duration(row.age_s)} ago`),
+		sub(row.state === 'connected' ? '' : row.state)];
+}
+
+const WHO = ['workload', 'workload_id', 'namespace', 'engine', 'role', 'state', 'urgent', 'stale_s'];
+
+/* sort: what the column's head asks for; docs/live.md says which way each goes by itself. */
+export const COLUMNS = [
+	{ id: 'sev', label: 'Severity', sort: 'severity', fields: ['severity', 'silenced', 'findings'], cell: severity },
+	{ id: 'name', view: 'workloads', label: 'Workload', sort: 'name', fields: WHO, cell: workloadName },
+	{ id: 'name', view: 'pods', label: 'Pod', sort: 'name', fields: ['id', 'pod', ...WHO], cell: podName },
+	{ id: 'ttl', label: 'Time to limit', sort: 'danger', fields: ['likely_s', 'earliest_s', 'latest_s'], cell: timeTo },
+	{ id: 'free', label: 'Freeboard', sort: 'freeboard', fields: ['freeboard', 'freeboard_bp', 'limit', 'floor', 'charge', 'level'],
+		cell: freeboard },
+	{ id: 'owner', label: 'Filled by', fields: ['owner', 'owner_bytes', 'grows'], cell: owner },
+	{ id: 'finding', label: 'Worst finding', fields: ['finding_id', 'finding_title'], cell: finding },
+	{ id: 'spark', label: 'Last hour', fields: ['spark'], cell: (row) => sparkline(row.spark) },
+	{ id: 'extra', view: 'workloads', label: 'Pods', fields: ['pods', 'stale', 'versions', 'agent_version'], cell: pods },
+	{ id: 'extra', view: 'pods', label: 'Agent', fields: ['agent_version', 'jdk'], cell: version },
+	{ id: 'heard', label: 'Heard', sort: 'heard', fields: ['state', 'heard_s'], cell: heard },
+];
+
+export function columnsOf(view)
+{
+	return COLUMNS.filter((column) => !column.view || column.view === view);
+}
+
+/*
+ * What a row is, `passed_ms` after it was sent: its age goes on, whether or not the collector is still heard. Of a
+ * living row the age is of no interest to the second.
+ */
+export function aged(row, passed_ms)
+{
+	const age_s = Math.floor((row.age_ms + passed_ms) / 1000);
+	const coarse = age_s < FRESH_S ? 0 : age_s < 120 ? age_s - age_s % 5 : age_s - age_s % 60;
+	return { ...row, age_s: coarse, heard_s: coarse, stale_s: row.state === 'connected' ? 0 : coarse,
+		finding_id: row.finding?.id, finding_title: row.finding?.title };
+}
