@@ -10,9 +10,9 @@
 #ifndef BANKFULL_WIRE_H
 #define BANKFULL_WIRE_H
 
+#include "bankfull/books.h"
 #include "bankfull/context.h"
 #include "bankfull/finding.h"
-#include "bankfull/ledger.h"
 #include "bankfull/policy.h"
 #include "bankfull/snapshot.h"
 #include "bankfull/subject.h"
@@ -76,29 +76,6 @@ struct wire_forecast {
 	char kind[24];                               /* of forecast_kind_names; "": none was made */
 	struct count earliest_s, likely_s, latest_s; /* unknown: not within the horizon */
 	int owner;                                   /* who grows most; -1: none */
-};
-
-/* One budget of the configuration, against what its owners hold: struct ledger_budget. */
-struct wire_budget {
-	char name[24];
-	struct qty bytes, used_bytes; /* used: the sum of its owners; unread where one of them is */
-	uint64_t owners;              /* bit set of 1 << enum owner */
-};
-
-/*
- * What a composition is compared with, of the same scan. Most of it seldom changes and it is twice as long as the owners:
- * it stands in the first composition of a session and of a process, in one where its shape is another, and again after
- * WIRE_BOOKS_MS. What is said once alone would be missing for ever where that sample was dropped from a full spool.
- */
-enum { WIRE_BOOKS_MS = 300000 };
-
-struct wire_books {
-	struct limit bounds[OWNER_COUNT]; /* what each can grow to; LIMIT_NONE: nothing bounds it */
-	struct qty claims[OWNER_COUNT];   /* what engine or JVM says of it */
-	uint64_t unread;                  /* bit set of owners that are there and could not be read */
-	struct qty legal_bytes;           /* legal demand: what the configuration allows */
-	struct wire_budget budgets[LEDGER_BUDGETS_MAX];
-	size_t n_budgets;
 };
 
 /*

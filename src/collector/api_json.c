@@ -216,9 +216,8 @@ static void put_findings(struct js_out *out, int64_t agent, const struct fleet_f
 	api_put_u64(out, "findings_left_out", findings->left_out);
 }
 
-void api_put_pod(struct js_out *out, const struct fleet_pod *pod, struct wall now)
+void api_put_pod_members(struct js_out *out, const struct fleet_pod *pod, struct wall now)
 {
-	js_out_object(out);
 	api_put_id(out, "id", pod->agent);
 	put_text(out, "agent_id", pod->agent_id);
 	api_put_workload_id(out, "workload_id", &pod->subject);
@@ -235,5 +234,11 @@ void api_put_pod(struct js_out *out, const struct fleet_pod *pod, struct wall no
 	put_composition(out, &pod->composition, now);
 	put_findings(out, pod->agent, &pod->findings);
 	api_put_wall(out, "last_postmortem_ms", pod->last_postmortem);
+}
+
+void api_put_pod(struct js_out *out, const struct fleet_pod *pod, struct wall now)
+{
+	js_out_object(out);
+	api_put_pod_members(out, pod, now);
 	js_out_object_end(out);
 }

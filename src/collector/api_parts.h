@@ -57,7 +57,10 @@ void api_put_subject(struct js_out *out, const struct subject_view *subject);
 void api_put_workload_id(struct js_out *out, const char *key, const struct subject_view *subject);
 void api_put_finding_id(struct js_out *out, const char *key, int64_t agent, const char *id);
 void api_put_groups(struct js_out *out, const char *key, const struct qty groups[GROUP_COUNT]);
-void api_put_pod(struct js_out *out, const struct fleet_pod *pod, struct wall now);
+void api_put_pod(struct js_out *out, const struct fleet_pod *pod, struct wall now); /* as it stands in lists */
+void api_put_pod_members(struct js_out *out, const struct fleet_pod *pod, struct wall now);
+/* The same and its ledger: as GET /pods/{id} shows it (api_ledger.c). */
+void api_put_pod_whole(struct js_out *out, const struct fleet_pod *pod, struct wall now);
 
 /* --- paths ----------------------------------------------------------------------------------------------------- */
 

@@ -52,6 +52,6 @@ void api_pod(struct api_call *call, struct str id)
 	const struct fleet_pod *pod = api_find_pod(call, id);
 	if (!pod)
 		return;
-	api_put_pod(&call->out, pod, call->now);
+	api_put_pod_whole(&call->out, pod, call->now);
 	api_end(call);
 }

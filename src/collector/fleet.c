@@ -148,6 +148,7 @@ static struct fleet_workload *workload_of(struct fleet *fleet, const struct wire
 	}
 	memmove(fleet->workloads + at + 1, fleet->workloads + at,
 		(fleet->n_workloads - at) * sizeof(struct fleet_workload *));
+	workload->born = ++fleet->generation;
 	fleet->workloads[at] = workload;
 	fleet->n_workloads++;
 	return workload;
@@ -183,6 +184,7 @@ static void pod_free(struct fleet *fleet, struct fleet_pod *pod)
 	intern_drop(&fleet->names, pod->jdk);
 	intern_drop(&fleet->names, pod->engine);
 	free(pod->composition.bytes);
+	fleet_books_drop(fleet, &pod->composition.books);
 	free(pod);
 }
 

@@ -91,6 +91,8 @@ void fleet_sample(struct fleet *fleet, int64_t agent, const struct wire_sample *
 	bool other = sample->pid != pod->latest.pid || sample->start_ticks != pod->latest.start_ticks;
 	if (other && !sample->has_composition)
 		composition_clear(&pod->composition);
+	if (other)
+		fleet_books_drop(fleet, &pod->composition.books);
 	latest_set(&pod->latest, sample, received);
 	pod->latest.wall = corrected(sample->head.wall, pod->offset_ms);
 	/* What waited in a spool stands where it was taken. */
@@ -99,6 +101,8 @@ void fleet_sample(struct fleet *fleet, int64_t agent, const struct wire_sample *
 	fleet_mark(fleet, pod);
 	if (sample->has_composition)
 		composition_set(&pod->composition, sample, received);
+	if (sample->has_books)
+		fleet_books_set(fleet, &pod->composition.books, &sample->books, pod->composition.taken);
 	if (sample->pid > 0 && sample->access > pod->best_access)
 		pod->best_access = sample->access;
 	/* Of a session it is now, even where the clock was set back; what is loaded at the start may be older than a bye. */

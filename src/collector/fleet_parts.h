@@ -28,6 +28,11 @@ int fleet_subject_set(struct fleet *fleet, struct subject_view *subject, const s
 		      struct err *err) __attribute__((warn_unused_result));
 void fleet_subject_drop(struct fleet *fleet, struct subject_view *subject);
 
+/* fleet_books.c: where there is no memory for them there are none. */
+struct fleet_books;
+void fleet_books_set(struct fleet *fleet, struct fleet_books **books, const struct wire_books *from, struct wall taken);
+void fleet_books_drop(struct fleet *fleet, struct fleet_books **books);
+
 void fleet_findings_done(struct fleet *fleet, struct fleet_findings *findings);
 
 #endif

@@ -7,6 +7,7 @@
 #define COLLECTOR_FLEET_READ_H
 
 #include "collector/fleet.h"
+#include "collector/fleet_books.h"
 #include "collector/spark.h"
 
 enum {
@@ -74,16 +75,6 @@ struct fleet_latest {
 	struct engine_context context;
 };
 
-/* The latest composition: bytes of the known owners alone, in the order of enum owner. */
-struct fleet_composition {
-	struct wall taken; /* by the collector's clock */
-	uint64_t known;    /* bit set of 1 << enum owner; 0: there is none */
-	uint64_t states;   /* two bits an owner: enum qty_state */
-	uint64_t *bytes;
-	struct signed_qty residual_bytes;
-};
-struct qty fleet_owner(const struct fleet_composition *composition, enum owner owner);
-
 struct fleet_pod {
 	int64_t agent; /* the store's row */
 	const char *agent_id;
@@ -132,6 +123,7 @@ struct fleet_workload {
 	struct fleet_pod *pods;
 	size_t n_pods;    /* never 0 */
 	uint64_t changed; /* when one of its pods last did, came or went */
+	uint64_t born;    /* no other one has the same */
 };
 
 /* Workloads by cluster, namespace and name, ascending. */

@@ -9,6 +9,7 @@
 #define COLLECTOR_SESSION_H
 
 #include "collector/ingest.h"
+#include "collector/last_word.h"
 #include "config/policyconf.h"
 #include "wire/wire.h"
 
@@ -32,20 +33,6 @@ struct session_epoch {
 };
 
 enum session_state { SESSION_NEW = 0, SESSION_OPEN, SESSION_CLOSING };
-
-/* Of a sample, what a post-mortem is inferred from. 10,000 sessions keep one: a whole sample is three times as large. */
-struct last_word {
-	struct wire_head head;
-	bool urgent, has_composition;
-	int pid;
-	uint64_t start_ticks;
-	int grows; /* owner of the forecast; -1: none */
-	struct limit limit;
-	struct qty charge_bytes, floor_bytes;
-	struct signed_qty freeboard_bytes, residual_bytes;
-	struct cgroup_events events;
-	struct qty owners[OWNER_COUNT];
-};
 
 struct session {
 	struct ingest *ingest;

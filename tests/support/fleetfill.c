@@ -2,6 +2,7 @@
 #include "support/fleetfill.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define MIB ((uint64_t)1 << 20)
 
@@ -29,6 +30,33 @@ void fleetfill_hello(struct wire_hello *hello, unsigned n)
 	(void)snprintf(s->labels[0].value, sizeof s->labels[0].value, "job-%u", workload);
 	(void)snprintf(s->labels[1].key, sizeof s->labels[1].key, "tier");
 	(void)snprintf(s->labels[1].value, sizeof s->labels[1].value, "%s", workload % 2 ? "gold" : "silver");
+}
+
+/* As those of a TaskManager with RocksDB. */
+static void put_books(struct wire_books *books)
+{
+	static const enum owner bounded[] = { OWNER_JAVA_HEAP, OWNER_CODE_CACHE, OWNER_THREAD_STACKS,
+					      OWNER_DIRECT_BUFFERS, OWNER_ROCKSDB_BLOCK_CACHE };
+	static const enum owner claimed[] = {
+		OWNER_METASPACE,           OWNER_CODE_CACHE,        OWNER_GC,
+		OWNER_ROCKSDB_BLOCK_CACHE, OWNER_ROCKSDB_MEMTABLES, OWNER_ROCKSDB_TABLE_READERS
+	};
+	static const struct wire_budget budgets[] = {
+		{ "heap", { 1600 * MIB, QTY_MEASURED }, { MIB, QTY_MEASURED }, 1 << OWNER_JAVA_HEAP },
+		{ "direct", { 512 * MIB, QTY_MEASURED }, { MIB, QTY_INFERRED }, 1 << OWNER_DIRECT_BUFFERS },
+		{ "managed", { 1228 * MIB, QTY_MEASURED }, { MIB, QTY_INFERRED }, 7 << OWNER_ROCKSDB_BLOCK_CACHE },
+		{ "metaspace", { 256 * MIB, QTY_MEASURED }, { MIB, QTY_MEASURED }, 1 << OWNER_METASPACE },
+		{ "jvm-overhead", { 410 * MIB, QTY_MEASURED }, { 0 }, 1 << OWNER_GC | 1 << OWNER_ALLOCATOR_RETAINED },
+	};
+	books->unread = (uint64_t)1 << OWNER_ALLOCATOR_RETAINED;
+	books->bounds[OWNER_METASPACE].kind = LIMIT_NONE;
+	for (size_t i = 0; i < sizeof bounded / sizeof bounded[0]; i++)
+		books->bounds[bounded[i]] = limit_set((100 + i) * MIB);
+	for (size_t i = 0; i < sizeof claimed / sizeof claimed[0]; i++)
+		books->claims[claimed[i]] = qty_measured((200 + i) * MIB);
+	books->legal_bytes = qty_of(4300 * MIB, QTY_INFERRED);
+	books->n_budgets = sizeof budgets / sizeof budgets[0];
+	memcpy(books->budgets, budgets, sizeof budgets);
 }
 
 void fleetfill_sample(struct wire_sample *sample, unsigned n)
@@ -61,6 +89,8 @@ void fleetfill_sample(struct wire_sample *sample, unsigned n)
 	for (unsigned i = 0; i < OWNER_COUNT; i++)
 		sample->owners[i] = qty_of((uint64_t)(i + 1) * MIB + n, i % 2 ? QTY_MEASURED : QTY_INFERRED);
 	sample->owners[OWNER_ALLOCATOR_RETAINED] = (struct qty){ 0 };
+	sample->has_books = true;
+	put_books(&sample->books);
 }
 
 void fleetfill_finding(struct wire_finding *finding, unsigned n)

@@ -11,7 +11,7 @@ enum { FLEETFILL_PER_WORKLOAD = 50, FLEETFILL_NAMESPACES = 20 };
 
 /* Agent n of workload job-(n / 50) in namespace team-((n / 50) % 20), on one of 400 nodes. */
 void fleetfill_hello(struct wire_hello *hello, unsigned n);
-/* Limit 4 GiB; freeboard shrinks with n % 50. All owners known but the allocator's. */
+/* Limit 4 GiB; freeboard shrinks with n % 50. All owners known but the allocator's, with books. */
 void fleetfill_sample(struct wire_sample *sample, unsigned n);
 /* An open warning `freeboard-low`, id "f-<n>". */
 void fleetfill_finding(struct wire_finding *finding, unsigned n);

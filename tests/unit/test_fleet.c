@@ -101,6 +101,51 @@ static void a_life(void **state)
 	fleet_free(fleet);
 }
 
+/* What a composition is compared with stays until it is told anew, the process is another one, or nobody tells it. */
+static void books(void **state)
+{
+	(void)state;
+	struct fleet *fleet = fleet_of(1);
+	const struct fleet_composition *composition = &fleet_find(fleet, 1)->composition;
+	struct wire_sample sample;
+	fleetfill_sample(&sample, 0);
+	feed(fleet, 0, 1000);
+	const struct fleet_books *b = fleet_books(composition);
+	assert_non_null(b);
+	assert_int_equal(b->taken.ms, later(1000 - 1500).ms);
+	for (unsigned i = 0; i < OWNER_COUNT; i++) {
+		assert_int_equal(fleet_bound(b, (enum owner)i).kind, sample.books.bounds[i].kind);
+		assert_int_equal(fleet_bound(b, (enum owner)i).bytes, sample.books.bounds[i].bytes);
+		assert_int_equal(fleet_claim(b, (enum owner)i).state, sample.books.claims[i].state);
+		assert_int_equal(fleet_claim(b, (enum owner)i).bytes, sample.books.claims[i].bytes);
+	}
+	assert_int_equal(b->unread, 1 << OWNER_ALLOCATOR_RETAINED);
+	assert_int_equal(b->n_budgets, 5);
+	assert_string_equal(b->budgets[2].name, "managed");
+	/* The sum of what its owners hold now, and nothing where one of them is unread. */
+	assert_int_equal(fleet_budget_used(composition, &b->budgets[2]).bytes,
+			 sample.owners[OWNER_ROCKSDB_BLOCK_CACHE].bytes + sample.owners[OWNER_ROCKSDB_MEMTABLES].bytes +
+				 sample.owners[OWNER_ROCKSDB_TABLE_READERS].bytes);
+	assert_false(qty_known(fleet_budget_used(composition, &b->budgets[4])));
+
+	sample.has_books = false;
+	sample.owners[OWNER_METASPACE] = qty_measured(77);
+	fleet_sample(fleet, 1, &sample, later(2000));
+	assert_ptr_equal(fleet_books(composition), b);
+	assert_int_equal(fleet_budget_used(composition, &b->budgets[3]).bytes, 77);
+	fleet_sample(fleet, 1, &sample, later(1000 + FLEET_BOOKS_STALE_MS));
+	assert_non_null(fleet_books(composition));
+	fleet_sample(fleet, 1, &sample, later(1001 + FLEET_BOOKS_STALE_MS));
+	assert_null(fleet_books(composition));
+	feed(fleet, 0, 5000 + FLEET_BOOKS_STALE_MS);
+	assert_non_null(fleet_books(composition));
+	sample.start_ticks++;
+	fleet_sample(fleet, 1, &sample, later(6000 + FLEET_BOOKS_STALE_MS));
+	assert_true(composition->known);
+	assert_null(fleet_books(composition));
+	fleet_free(fleet);
+}
+
 static void sessions_change_in_either_order(void **state)
 {
 	(void)state;
@@ -442,6 +487,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_life),
+		cmocka_unit_test(books),
 		cmocka_unit_test(sessions_change_in_either_order),
 		cmocka_unit_test(workloads_hold_their_pods),
 		cmocka_unit_test(filters),
