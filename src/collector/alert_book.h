@@ -20,8 +20,6 @@
 enum {
 	ALERTS_MAX = ALERT_GROUPS_MAX, /* active ones */
 	ALERTS_ENDED_MAX = 512,        /* that are kept for people to see; what is still to be told is kept beyond */
-	ALERT_AUTHOR_CAP = 64,
-	ALERT_REASON_CAP = 200,
 };
 
 enum alert_edge { ALERT_EDGE_NONE = 0, ALERT_EDGE_FIRING, ALERT_EDGE_RESOLVED, ALERT_EDGE_EXCUSED };
@@ -36,25 +34,19 @@ struct alert_delivery {
 	bool unsaved;
 };
 
-/* A silence or an acknowledgement, as it is shown. */
-struct alert_silence {
-	int64_t id; /* 0: none */
-	bool acknowledged;
-	char reason[ALERT_REASON_CAP], author[ALERT_AUTHOR_CAP];
-	struct wall until;
-};
-
 struct alert {
 	int64_t row; /* the store's; 0: not stored yet, and nobody is told of it before */
-	char cluster[ALERT_VALUE_CAP], namespace_[64], workload[WIRE_NAME_CAP], rule[ALERT_NAME_CAP];
+	char cluster[64], namespace_[64], workload[WIRE_NAME_CAP], rule[ALERT_NAME_CAP];
 	enum severity severity;
-	struct wall started, ended;   /* ended.ms 0: active */
-	struct mono due;              /* nobody is told before: the group wait */
-	struct mono seen, fallen;     /* last found; since when at a lower severity alone (ns 0: it is not) */
-	struct alert_figures figures; /* the latest */
-	struct alert_silence silence;
-	int route;          /* that decided, -1: the default */
-	uint32_t receivers; /* one bit each: who is told */
+	struct wall started, ended;      /* ended.ms 0: active */
+	uint64_t start_order, end_order; /* among all edges: 1 is the first; end_order 0: active */
+	uint64_t found;                  /* the look that found it last */
+	struct mono due;                 /* nobody is told before: the group wait */
+	struct mono seen, fallen;        /* last found; since when at a lower severity alone (ns 0: it is not) */
+	struct alert_figures figures;    /* the latest */
+	bool silenced;                   /* nobody is to be told now: alerts.c asks for each before each telling */
+	int route;                       /* that decided, -1: the default */
+	uint32_t receivers;              /* one bit each: who is told */
 	struct alert_delivery deliveries[ALERT_RECEIVERS_MAX];
 	bool unsaved;       /* not stored as it is: started, ended, or all is told */
 	bool pending;       /* somebody is still to be told */
@@ -67,7 +59,8 @@ struct alert_book {
 	size_t n_active;
 	struct alert **ended; /* the oldest first */
 	size_t n_ended, room_ended;
-	size_t left_out; /* groups past ALERTS_MAX, at the last look */
+	uint64_t order, looks; /* so many edges, and looks, have been */
+	size_t left_out;       /* groups past ALERTS_MAX, at the last look */
 };
 
 int alert_book_init(struct alert_book *ret_book, const struct alertconf *conf, struct err *err)
@@ -85,6 +78,9 @@ int alert_book_restore(struct alert_book *book, const struct alert *alert, struc
 int alert_book_look(struct alert_book *book, const struct alert_group *groups, size_t n, struct mono now,
 		    struct wall wall, struct err *err) __attribute__((warn_unused_result));
 
+/* What is still to be told of one that has ended: `pending`. Of one that is active nothing changes. */
+void alert_settle(const struct alert_book *book, struct alert *alert);
+
 /* Ended ones past ALERTS_ENDED_MAX of which nothing is to be told go. */
 void alert_book_trim(struct alert_book *book);
 
@@ -101,6 +97,7 @@ struct alert_item {
 	struct alert *alert;
 	enum alert_edge edge; /* FIRING or RESOLVED */
 	bool again;           /* it was told before: a beat, or a repetition */
+	uint64_t order;
 };
 
 /*
@@ -116,9 +113,9 @@ size_t alert_queue(const struct alert_book *book, unsigned receiver, struct mono
 void alert_told(struct alert_book *book, unsigned receiver, const struct alert_item *item, struct mono now,
 		struct wall wall);
 /* It was refused for what it is; true: for the last time, it is dropped. */
-bool alert_refused(struct alert_book *book, unsigned receiver, const struct alert_item *item, struct wall wall);
+bool alert_refused(struct alert_book *book, unsigned receiver, const struct alert_item *item, struct mono now);
 
-/* Full jitter: 0 to the cap that doubles with each failure in a row, from 1 s to 60 s. `random` is any number. */
+/* Full jitter: 0.25 s to the cap that doubles with each failure in a row, from 1 s to 60 s. `random` is any number. */
 uint64_t alert_backoff_ms(unsigned failures, uint64_t random);
 
 #endif

@@ -22,13 +22,13 @@ struct alert_worst {
 	char pod[WIRE_NAME_CAP];
 	enum severity severity;
 	struct signed_qty freeboard_bytes;
-	struct count freeboard_bp; /* of the limit; unread where either is */
+	struct signed_qty freeboard_bp; /* of the limit; unknown where either is */
 };
 
 /* Figures: they change all the time and are no part of what an alert is. */
 struct alert_figures {
 	uint32_t n_pods, n_workload_pods;
-	uint32_t n_silenced;         /* of n_pods, by silences that name pods */
+	bool silenced; /* each of them is, by silences that name pods: then these are theirs, else the others' alone */
 	char title[ALERT_TITLE_CAP]; /* of the worst pod's finding */
 	int owner;                   /* which it names; -1: none */
 	uint8_t n_worst;
@@ -39,6 +39,7 @@ struct alert_group {
 	const char *cluster, *namespace_, *workload, *rule; /* borrowed of the fleet */
 	enum severity severity;                             /* the highest of its findings */
 	struct alert_figures figures;
+	int64_t last; /* the pod that was counted last */
 };
 
 /* Whether nobody is to hear of this finding of this pod. */
