@@ -174,6 +174,10 @@ static int make_auth(struct app *app, struct err *err)
 	const struct auth_options options = {
 		.agent_tokens_file = conf->agent_tokens,
 		.viewer_tokens_file = conf->viewer_tokens,
+		.proxy_viewers_file = conf->proxy_viewers,
+		.proxy_peers = conf->proxy_peers,
+		.proxy_user_header = conf->proxy_user_header,
+		.proxy_groups_header = conf->proxy_groups_header,
 		.client_certificates = conf->client_ca != NULL,
 		.review_url = conf->review_url,
 		.review_ca_file = conf->review_ca,

@@ -8,6 +8,7 @@
 #include "collector/auth_review.h"
 #include "collector/jwt.h"
 #include "collector/login.h"
+#include "collector/proxy.h"
 #include "collector/tokens.h"
 #include "net/hash.h"
 
@@ -15,7 +16,8 @@ enum { LOOK_AGAIN_MS = 1000 }; /* at the files of tokens: two stat(2) a second a
 
 struct auth {
 	struct auth_options options;
-	struct tokens agents, viewers;
+	struct tokens agents, viewers, proxied;
+	struct proxy proxy;      /* where there is a file of its viewers */
 	struct reviews *reviews; /* NULL: none are made */
 	struct loop *loop;
 	struct mono looked;
@@ -43,8 +45,11 @@ int auth_reload(struct auth *auth, struct err *err)
 	struct err second;
 	int rc = read_again(&auth->agents, auth->options.agent_tokens_file, TOKENS_AGENTS, err);
 	auth->generation += rc == 0;
+	/* One that fails keeps none of the others from being read; the first failure is told. */
 	int other =
 		read_again(&auth->viewers, auth->options.viewer_tokens_file, TOKENS_VIEWERS, rc < 0 ? &second : err);
+	rc = rc < 0 ? rc : other;
+	other = read_again(&auth->proxied, auth->options.proxy_viewers_file, TOKENS_PROXY, rc < 0 ? &second : err);
 	return rc < 0 ? rc : other;
 }
 
@@ -72,6 +77,7 @@ static void look_at_files(struct auth *auth)
 	auth->generation += look_at(auth, &auth->agents, auth->options.agent_tokens_file, TOKENS_AGENTS);
 	/* A viewer's is asked for at each request. */
 	(void)look_at(auth, &auth->viewers, auth->options.viewer_tokens_file, TOKENS_VIEWERS);
+	(void)look_at(auth, &auth->proxied, auth->options.proxy_viewers_file, TOKENS_PROXY);
 }
 
 unsigned auth_step(struct auth *auth)
@@ -102,6 +108,9 @@ int auth_new(struct loop *loop, const struct auth_options *options, struct store
 	auth->loop = loop;
 	auth->looked = loop_now(loop);
 	int rc = auth_reload(auth, err);
+	if (rc == 0 && options->proxy_viewers_file)
+		rc = proxy_init(&auth->proxy, options->proxy_peers, options->proxy_user_header,
+				options->proxy_groups_header, err);
 	if (rc == 0 && options->review_url)
 		rc = reviews_new(loop, options, store, &auth->counts, &auth->reviews, err);
 	if (rc < 0) {
@@ -125,6 +134,7 @@ void auth_free(struct auth *auth)
 	reviews_free(auth->reviews);
 	tokens_done(&auth->agents);
 	tokens_done(&auth->viewers);
+	tokens_done(&auth->proxied);
 	free(auth);
 }
 
@@ -270,15 +280,36 @@ bool auth_token(struct auth *auth, struct str token, struct auth_viewer *ret_vie
 	return row != NULL;
 }
 
+/* The proxy, or somebody in its name, has answered who it is: `*ret_known`, or `reply` says why not. */
+static bool by_proxy(struct auth *auth, const struct server_request *request, struct auth_viewer *ret_viewer,
+		     struct server_reply *reply, bool *ret_known)
+{
+	enum proxy_says says = proxy_viewer(&auth->proxy, &auth->proxied, request, ret_viewer);
+	*ret_known = says == PROXY_USER;
+	if (says == PROXY_NO_ROLE) {
+		refuse(reply, 403, 0, "the proxy knows you, and no line of --proxy-viewers gives you a role");
+	} else if (says == PROXY_STRANGER) {
+		logger_say(auth->options.log, SAY_WARNING, "proxy-stranger",
+			   "%s sent %s and is none of --proxy-peers: the request is refused", request->peer,
+			   auth->proxy.user_header);
+		refuse(reply, 401, 0, "a header that a proxy of ours alone may send came from another address");
+	}
+	return says != PROXY_NOTHING;
+}
+
 bool auth_viewer(struct auth *auth, const struct server_request *request, struct auth_viewer *ret_viewer,
 		 struct server_reply *reply)
 {
 	struct str token;
 	char from_cookie[LOGIN_TOKEN_CAP];
+	bool known;
+	look_at_files(auth);
 	if (auth->options.open_viewers) {
 		*ret_viewer = (struct auth_viewer){ .role = AUTH_OPERATOR, .name = "anonymous" };
 		return true;
 	}
+	if (auth->options.proxy_viewers_file && by_proxy(auth, request, ret_viewer, reply, &known))
+		return known;
 	bool shown = bearer(request, &token);
 	/* With a wrong token the cookie does not count either: web_origin_ok() lets whoever shows one come from anywhere. */
 	if (!shown && cookie(request, LOGIN_COOKIE, &token) &&

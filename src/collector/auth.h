@@ -24,7 +24,9 @@ enum { AUTH_NAMESPACES_MAX = 16 };
 struct auth_options {
 	const char *agent_tokens_file;  /* lines "AGENT-ID TOKEN"; NULL: none */
 	const char *viewer_tokens_file; /* lines "ROLE NAME TOKEN [NAMESPACE,...]"; NULL: none */
-	bool client_certificates;       /* a SAN that the server verified is an identity */
+	const char *proxy_viewers_file; /* lines "ROLE USER|group:NAME|* [NAMESPACE,...]"; NULL: no proxy is trusted */
+	const char *proxy_peers, *proxy_user_header, *proxy_groups_header; /* as proxy_init() takes them */
+	bool client_certificates; /* a SAN that the server verified is an identity */
 	const char
 		*review_url; /* https://kubernetes.default.svc/apis/authentication.k8s.io/v1/tokenreviews; NULL: none */
 	const char *review_ca_file, *review_token_file;
@@ -65,7 +67,7 @@ int auth_reload(struct auth *auth, struct err *err) __attribute__((warn_unused_r
 /* False: `reply` is filled (401, 403, or 503 with Retry-After). `now` judges expiry. */
 bool auth_agent(struct auth *auth, const struct server_request *request, struct wall now, struct auth_agent *ret_agent,
 		struct server_reply *reply);
-/* The same for people and their tools: "Authorization: Bearer", or the cookie `__Host-bankfull`. */
+/* The same for people and their tools: a trusted proxy's header, "Authorization: Bearer", or the cookie `__Host-bankfull`. */
 bool auth_viewer(struct auth *auth, const struct server_request *request, struct auth_viewer *ret_viewer,
 		 struct server_reply *reply);
 /* Whose token this is, for a login. */

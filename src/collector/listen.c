@@ -21,7 +21,7 @@ static void find_missing(const struct collectorconf *conf, const struct listen_p
 	if ((serves & LISTEN_AGENTS) && plan->open_agents)
 		(void)buf_puts(&list, ", --agent-tokens (or --client-ca, or --review-url)");
 	if ((serves & LISTEN_API) && plan->open_viewers)
-		(void)buf_puts(&list, ", --viewer-tokens");
+		(void)buf_puts(&list, ", --viewer-tokens (or --proxy-viewers)");
 	str_copy(dest, cap, str_skip(buf_str(&list), 2));
 }
 
@@ -51,7 +51,7 @@ int listen_plan(const struct collectorconf *conf, struct listen_plan *ret_plan, 
 {
 	struct listen_plan plan = {
 		.open_agents = !conf->agent_tokens && !conf->client_ca && !conf->review_url,
-		.open_viewers = !conf->viewer_tokens,
+		.open_viewers = !conf->viewer_tokens && !conf->proxy_viewers,
 	};
 	/* `off` is an answer, too: agents are then served nowhere. */
 	unsigned all = conf->listen_agents ? LISTEN_API | LISTEN_METRICS : LISTEN_AGENTS | LISTEN_API | LISTEN_METRICS;

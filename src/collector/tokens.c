@@ -101,22 +101,31 @@ static int take_namespaces(struct auth_viewer *viewer, struct str list, struct e
 	return 0;
 }
 
-static int take_viewer(struct tokens *tokens, const struct str *words, size_t n, struct err *err)
+static int take_role(struct auth_viewer *viewer, struct str word, struct err *err)
 {
-	struct auth_viewer *viewer = &tokens->viewers[tokens->n];
-	*viewer = (struct auth_viewer){ 0 };
-	if (n != 3 && n != 4)
-		return err_set(err, ERR_USAGE, "expected 'ROLE NAME TOKEN [NAMESPACE,...]'");
-	if (str_eq(words[0], STR("viewer")))
+	if (str_eq(word, STR("viewer")))
 		viewer->role = AUTH_VIEWER;
-	else if (str_eq(words[0], STR("operator")))
+	else if (str_eq(word, STR("operator")))
 		viewer->role = AUTH_OPERATOR;
 	else
 		return err_set(err, ERR_USAGE, "the role is neither viewer nor operator");
-	int rc = take_name(viewer->name, sizeof viewer->name, words[1], "name", err);
+	return 0;
+}
+
+static int take_viewer(struct tokens *tokens, enum tokens_kind kind, const struct str *words, size_t n, struct err *err)
+{
+	struct auth_viewer *viewer = &tokens->viewers[tokens->n];
+	size_t least = kind == TOKENS_VIEWERS ? 3 : 2;
+	*viewer = (struct auth_viewer){ 0 };
+	if (n != least && n != least + 1)
+		return err_set(err, ERR_USAGE, "expected 'ROLE %s [NAMESPACE,...]'",
+			       kind == TOKENS_VIEWERS ? "NAME TOKEN" : "USER|group:NAME|*");
+	int rc = take_role(viewer, words[0], err);
 	if (rc == 0)
+		rc = take_name(viewer->name, sizeof viewer->name, words[1], "name", err);
+	if (rc == 0 && kind == TOKENS_VIEWERS)
 		rc = take_token(tokens, words[2], err);
-	return rc == 0 && n == 4 ? take_namespaces(viewer, words[3], err) : rc;
+	return rc == 0 && n > least ? take_namespaces(viewer, words[least], err) : rc;
 }
 
 static int grow(struct tokens *tokens, size_t n, enum tokens_kind kind, struct err *err)
@@ -146,7 +155,8 @@ int tokens_parse(struct str text, enum tokens_kind kind, struct tokens *ret_toke
 		if (!line.len || line.ptr[0] == '#')
 			continue;
 		size_t n = split_words(line, words);
-		rc = kind == TOKENS_AGENTS ? take_agent(&tokens, words, n, err) : take_viewer(&tokens, words, n, err);
+		rc = kind == TOKENS_AGENTS ? take_agent(&tokens, words, n, err)
+					   : take_viewer(&tokens, kind, words, n, err);
 		if (rc < 0)
 			err_wrap(err, "line %u", number);
 		else
@@ -170,14 +180,15 @@ static struct token_stamp stamp_of(const struct stat *st)
 				     .mtime_ns = st->st_mtim.tv_nsec };
 }
 
-static int check_file(const struct stat *st, struct err *err)
+static int check_file(const struct stat *st, enum tokens_kind kind, struct err *err)
 {
+	mode_t forbidden = kind == TOKENS_PROXY ? S_IWGRP | S_IWOTH : S_IWGRP | S_IRWXO;
 	if (!S_ISREG(st->st_mode))
 		return err_set(err, ERR_USAGE, "is no regular file");
 	if (st->st_uid != 0 && st->st_uid != geteuid())
 		return err_set(err, ERR_USAGE, "belongs to user %u: only root's or our own is trusted",
 			       (unsigned)st->st_uid);
-	if (st->st_mode & (S_IRWXO | S_IWGRP))
+	if (st->st_mode & forbidden)
 		return err_set(err, ERR_USAGE, "has mode %04o: others can reach it; make it 0600 or 0440",
 			       (unsigned)st->st_mode & 07777);
 	return 0;
@@ -192,7 +203,7 @@ int tokens_read(const char *path, enum tokens_kind kind, struct tokens *ret_toke
 	struct tokens tokens = { 0 };
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_sys(err, errno, "%s", path);
-	int rc = check_file(&st, err);
+	int rc = check_file(&st, kind, err);
 	if (rc < 0) {
 		err_wrap(err, "%s", path);
 		return rc;

@@ -4,10 +4,11 @@
  *
  *     agents     AGENT-ID TOKEN
  *     viewers    ROLE NAME TOKEN [NAMESPACE,...]      ROLE is viewer or operator
+ *     proxy      ROLE USER|group:NAME|* [NAMESPACE,...]   no tokens: a proxy has asked who it is, see proxy.h
  *
  * A token has 16 to 512 visible ASCII characters and stands in a file once; it is held as its SHA-256 only. The file
  * must belong to root or to the user of this process, and others must have no access to it (mode & 07), nor the group a
- * right to write: a Secret's default mode 0644 is refused, defaultMode 0440 is right.
+ * right to write: a Secret's default mode 0644 is refused, defaultMode 0440 is right. One without tokens may be read by all.
  */
 #ifndef COLLECTOR_TOKENS_H
 #define COLLECTOR_TOKENS_H
@@ -36,12 +37,12 @@ struct token_stamp {
 struct tokens {
 	struct token_row *rows;
 	char (*agents)[WIRE_NAME_CAP]; /* of an agents' file */
-	struct auth_viewer *viewers;   /* of a viewers' file */
+	struct auth_viewer *viewers;   /* of a viewers' or a proxy's file, in the order of its lines */
 	size_t n;
 	struct token_stamp stamp;
 };
 
-enum tokens_kind { TOKENS_AGENTS, TOKENS_VIEWERS };
+enum tokens_kind { TOKENS_AGENTS, TOKENS_VIEWERS, TOKENS_PROXY };
 
 /* PURE. USAGE with the line's number; never a token in the message. */
 int tokens_parse(struct str text, enum tokens_kind kind, struct tokens *ret_tokens, struct err *err)

@@ -25,6 +25,15 @@ static const struct setting_info table[] = {
 	  AT(agent_tokens), 0, 0, 0, 0 },
 	{ "viewer-tokens", "FILE", "lines \"viewer|operator NAME TOKEN [NAMESPACE,...]\"", ALL, SETTING_FILE,
 	  AT(viewer_tokens), 0, 0, 0, 0 },
+	{ "proxy-viewers", "FILE",
+	  "lines \"viewer|operator USER|group:NAME|* [NAMESPACE,...]\" of users whom a proxy names", ALL, SETTING_FILE,
+	  AT(proxy_viewers), 0, 0, 0, 0 },
+	{ "proxy-peers", "ADDRESS[/LEN],...", "the proxies whose word on that counts", ALL, SETTING_TEXT,
+	  AT(proxy_peers), 0, 0, 0, 0 },
+	{ "proxy-user-header", "NAME", "the header that names the user (X-Forwarded-User)", ALL, SETTING_TEXT,
+	  AT(proxy_user_header), 0, 0, 0, 0 },
+	{ "proxy-groups-header", "NAME", "the header that lists the user's groups, such as X-Forwarded-Groups", ALL,
+	  SETTING_TEXT, AT(proxy_groups_header), 0, 0, 0, 0 },
 	{ "token", NULL, "secrets come from files: name one with agent-tokens or viewer-tokens", ALL, SETTING_REFUSED,
 	  0, 0, 0, 0, 0 },
 	{ "review-url", "URL", "Kubernetes' token review, asked for tokens that no file names", ALL, SETTING_URL,
@@ -81,6 +90,9 @@ static int check(const struct collectorconf *conf, struct err *err)
 			       conf->tls_cert ? "tls-key" : "tls-cert");
 	if (conf->client_ca && !conf->tls_cert)
 		return err_set(err, ERR_USAGE, "client-ca needs TLS: add tls-cert and tls-key");
+	if (!conf->proxy_viewers != !conf->proxy_peers)
+		return err_set(err, ERR_USAGE, "proxy-viewers and proxy-peers go together: %s is missing",
+			       conf->proxy_viewers ? "proxy-peers" : "proxy-viewers");
 	if (conf->review_url && (!conf->review_token || !conf->audience))
 		return err_set(err, ERR_USAGE, "review-url needs %s too",
 			       conf->review_token ? "audience" : "review-token");

@@ -14,6 +14,7 @@ struct collectorconf {
 	bool insecure;
 	const char *agent_tokens, *viewer_tokens; /* files */
 	const char *review_url, *review_ca, *review_token, *audience;
+	const char *proxy_viewers, *proxy_peers, *proxy_user_header, *proxy_groups_header;
 	const char *public_url; /* as browsers know this site; NULL: not said */
 	const char *cluster;
 	uint64_t raw_s, rollup_s, findings_s, disk_cap_bytes;

@@ -30,7 +30,7 @@ static void what_may_be_served(void **state)
 		{ { 0 }, "nowhere to listen", { 0 } },
 		{ { .listen = ":8480" },
 		  "--listen :8480 is not loopback: add --tls-cert and --tls-key, --agent-tokens (or --client-ca, or "
-		  "--review-url), --viewer-tokens, or say --insecure",
+		  "--review-url), --viewer-tokens (or --proxy-viewers), or say --insecure",
 		  { 0 } },
 		{ { .listen = "0.0.0.0:8480" }, "--listen 0.0.0.0:8480 is not loopback", { 0 } },
 		{ { .listen = "[::]:8480" }, "--listen [::]:8480 is not loopback", { 0 } },
@@ -38,10 +38,10 @@ static void what_may_be_served(void **state)
 		{ { .listen = ":1", .insecure = true }, "", { LISTEN_AGENTS | LISTEN_API | LISTEN_METRICS } },
 		{ { .listen = ":1", TLS },
 		  "--listen :1 is not loopback: add --agent-tokens (or --client-ca, or "
-		  "--review-url), --viewer-tokens, or say --insecure",
+		  "--review-url), --viewer-tokens (or --proxy-viewers), or say --insecure",
 		  { 0 } },
 		{ { .listen = ":1", TLS, .agent_tokens = "t" },
-		  "--listen :1 is not loopback: add --viewer-tokens, or say --insecure",
+		  "--listen :1 is not loopback: add --viewer-tokens (or --proxy-viewers), or say --insecure",
 		  { 0 } },
 		{ { .listen = ":1", TLS, .viewer_tokens = "v" },
 		  "--listen :1 is not loopback: add --agent-tokens",
