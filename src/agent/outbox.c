@@ -58,6 +58,7 @@ static void finish(struct outbox *outbox)
 	if (outbox->stopped)
 		return;
 	outbox->stopped = true;
+	spool_hurry(outbox->spool, outbox_now(outbox)); /* what is in memory alone ends here */
 	loop_timer_cancel(outbox->again);
 	loop_timer_cancel(outbox->check);
 	outbox->done(outbox->done_context);

@@ -277,6 +277,8 @@ void outbox_postmortem(struct outbox *outbox, struct wire_postmortem *part0, str
 	print(outbox, part0, body);
 	if (!outbox->client)
 		return;
+	/* An agent seldom outlives its JVM for long, and a disk that was full a moment ago may have room. */
+	spool_hurry(outbox->spool, outbox_now(outbox));
 	struct timeline line = { .outbox = outbox };
 	recorder_read(&outbox->recorder, outbox_now(outbox), measure, &line);
 	unsigned parts = line.total ? walk(outbox, NULL, line.total, WIRE_PARTS_MAX - 1) : 0;

@@ -94,6 +94,12 @@ static void try_disk(struct spool *spool, struct mono now)
 	spool->trouble[0] = '\0';
 }
 
+void spool_hurry(struct spool *spool, struct mono now)
+{
+	spool->retry = now;
+	try_disk(spool, now);
+}
+
 void spool_tend(struct spool *spool, struct mono now)
 {
 	struct err err = { 0 };

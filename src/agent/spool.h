@@ -10,8 +10,8 @@
  * an eighth of `bytes`, so each byte is written four times at most, and only when nearly full.
  *
  * When the disk fails (full, read-only, gone, EIO) messages stay in memory, up to `memory_bytes`, and the disk is tried
- * again every SPOOL_RETRY_MS; a directory that was deleted is made again. What is in memory alone dies with the process,
- * and the number after it tells that it is missing. Nothing is synced to the medium: kill -9 loses nothing, a node that
+ * again every SPOOL_RETRY_MS, and at once by spool_hurry(); a directory that was deleted is made again. What is in memory
+ * alone dies with the process, and the number after it tells that it is missing. Nothing is synced to the medium: kill -9 loses nothing, a node that
  * loses its power may lose the last seconds.
  */
 #ifndef AGENT_SPOOL_H
@@ -86,6 +86,9 @@ void spool_ack(struct spool *spool, struct spool_epoch *epoch, uint64_t seq);
 
 /* Call now and then: tries a failed disk again when it is time, and goes on with what is being rewritten. */
 void spool_tend(struct spool *spool, struct mono now);
+
+/* Tries a failed disk now: something was put, or will be, that must outlive the process. */
+void spool_hurry(struct spool *spool, struct mono now);
 
 /* The state directory, locked; -1: there is none. Borrowed until the next tend. */
 int spool_dir(const struct spool *spool);

@@ -9,8 +9,10 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "agent/outbox.h"
@@ -189,7 +191,8 @@ static void collector_up(struct collector *c)
 	const struct server_options options = {
 		.listeners = { { .name = "agents", .address = "127.0.0.1", .port = c->port } },
 		.n_listeners = 1,
-		.protocol = WIRE_PROTOCOL
+		.protocols = { { .name = WIRE_PROTOCOL } },
+		.n_protocols = 1,
 	};
 	if (server_new(c->loop, &options, &events, c, &c->server, &err) < 0)
 		fail_msg("%s", err.message);
@@ -650,6 +653,52 @@ static void a_stop_ends_when_all_is_acked(void **state)
 	}
 }
 
+/* RLIMIT_FSIZE fails what is written past it: a full disk. */
+static void file_size_limit(rlim_t bytes)
+{
+	struct rlimit limit;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = bytes;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* The disk was full and is not any more; it is tried again in half a minute, and the agent's end comes sooner. */
+static void a_disk_with_room_is_tried_before_the_end(void **state)
+{
+	(void)state;
+	(void)signal(SIGXFSZ, SIG_IGN);
+	for (int death = 0; death < 2; death++) {
+		auto_rig rig = rig_new(true);
+		collector_down(&rig->c);
+		start(rig, true);
+		file_size_limit(100);
+		sample(rig, 3);
+		file_size_limit(RLIM_INFINITY);
+		outbox_count(rig->outbox, &rig->counts);
+		assert_false(rig->counts.on_disk);
+		if (death) {
+			int file, old = redirect(rig, &file);
+			postmortem(rig, STR("{\"cause\":\"container-limit\"}"));
+			assert_true(dup2(old, STDOUT_FILENO) >= 0 && close(old) == 0 && close(file) == 0);
+		} else {
+			outbox_stop(rig->outbox, "stopping", 60000, on_stopped, rig);
+			run_until(rig, is_stopped);
+		}
+		outbox_count(rig->outbox, &rig->counts);
+		assert_true(rig->counts.on_disk);
+		outbox_free(rig->outbox); /* after a death: as by SIGKILL */
+		rig->outbox = NULL;
+		collector_up(&rig->c);
+		start(rig, true);
+		sample(rig, 1);
+		run_until(rig, all_acked);
+		assert_int_equal(rig->c.samples, 4);
+		assert_int_equal(rig->c.gaps, 0);
+		assert_int_equal(rig->c.parts, rig->c.parts_due);
+		assert_true(!death || rig->c.parts > 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -664,6 +713,7 @@ int main(void)
 		cmocka_unit_test(growth_is_measured_between_what_was_recorded),
 		cmocka_unit_test(a_stop_waits_for_a_postmortem),
 		cmocka_unit_test(a_stop_ends_when_all_is_acked),
+		cmocka_unit_test(a_disk_with_room_is_tried_before_the_end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
