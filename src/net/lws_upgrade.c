@@ -61,8 +61,11 @@ int upgrade_begin(struct server_ws *conn, struct lws *wsi, const char *kind)
 int upgrade_open(struct server_ws *conn, struct lws *wsi)
 {
 	const struct lws_protocols *spoken = lws_get_protocol(wsi);
-	/* What was let in as one subprotocol must not be answered as another one. */
-	if (!conn->has_session || !spoken || spoken->name != conn->server->protocols[conn->protocol])
+	/*
+	 * What was let in as one subprotocol must not be answered as another one. Their texts are compared: on the port of a
+	 * server that was just freed lws may still name that one's.
+	 */
+	if (!conn->has_session || !spoken || strcmp(spoken->name, conn->server->protocols[conn->protocol]) != 0)
 		return -1;
 	conn->wsi = wsi;
 	conn->state = CONN_WS;
