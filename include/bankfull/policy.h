@@ -22,6 +22,7 @@ struct wire_policy {
 		char rule[48];
 		char reason[200];
 		struct wall until;
+		bool quiet; /* such findings are sent all the same: the agent alone does not speak of them */
 	} silences[WIRE_SILENCES_MAX];
 	size_t n_silences;
 	size_t n_refused; /* settings that no collector may set, or that are none: left out, to be counted and said */

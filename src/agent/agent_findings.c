@@ -18,12 +18,19 @@ static void name_episode(const struct agent *a, size_t rule, char dest[WIRE_ID_C
 		       (unsigned long long)a->watch.target.id.start_ticks, (long long)a->said[rule].opened.ms);
 }
 
+/* Somebody silenced it at the collector, which is told all the same and shows it so. */
+static bool is_quiet(const struct agent *a, size_t rule, struct wall wall)
+{
+	const struct rule_silence *silence = silence_find(&a->rules.silences, rule_table[rule].name, wall);
+	return silence && silence->quiet;
+}
+
 static void say(const struct agent *a, size_t rule, enum standing_edge edge, const struct wire_finding *finding)
 {
 	/* One that is cleared and still stands open ends with its JVM: nothing is well again. */
 	bool died = edge == EDGE_CLEARED && a->standings.of[rule].open;
 	enum log_level level = edge != EDGE_CLEARED && finding->severity >= SEVERITY_WARNING ? SAY_WARNING : SAY_INFO;
-	if (edge == EDGE_UPDATED)
+	if (edge == EDGE_UPDATED || is_quiet(a, rule, finding->head.wall))
 		level = SAY_DEBUG;
 	logger_say(a->log, level, edge == EDGE_CLEARED ? "finding-cleared" : "finding-open", "%s, %s: %s%s",
 		   rule_table[rule].name, severity_names[finding->severity], finding->title,

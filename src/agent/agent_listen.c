@@ -27,6 +27,8 @@ static void reply_metrics(const struct agent *a, struct server_reply *reply)
 				   .mark = a->mark,
 				   .history = a->view,
 				   .standings = &a->standings,
+				   .silences = &a->rules.silences,
+				   .now = clock_wall(),
 				   .urgent = a->urgency.on,
 				   .budget = &a->budget,
 				   .slow = slow_count(a->slow),

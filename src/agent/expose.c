@@ -131,16 +131,25 @@ static void put_forecast(struct prom_out *out, const struct forecast *forecast)
 	}
 }
 
-static void put_findings(struct prom_out *out, const struct standings *standings)
+static void put_findings_of(struct prom_out *out, const struct expose_input *in, bool silenced)
 {
-	prom_out_family(out, "bankfull_finding_open", PROM_GAUGE, "1 for each finding that is open.");
 	for (size_t i = 0; i < rule_count; i++) {
-		if (!standings->of[i].open)
+		if (!in->standings->of[i].open ||
+		    (silence_find(in->silences, rule_table[i].name, in->now) != NULL) != silenced)
 			continue;
 		prom_out_label(out, "rule", rule_table[i].name);
-		prom_out_label(out, "severity", severity_names[standings->of[i].open]);
+		prom_out_label(out, "severity", severity_names[in->standings->of[i].open]);
 		prom_out_u64(out, 1);
 	}
+}
+
+static void put_findings(struct prom_out *out, const struct expose_input *in)
+{
+	prom_out_family(out, "bankfull_finding_open", PROM_GAUGE, "1 for each finding that is open and not silenced.");
+	put_findings_of(out, in, false);
+	prom_out_family(out, "bankfull_finding_silenced", PROM_GAUGE,
+			"1 for each finding that is open and that somebody silenced at the collector.");
+	put_findings_of(out, in, true);
 }
 
 static void put_kernel(struct prom_out *out, const struct cgroup_memory *cg)
@@ -233,7 +242,7 @@ bool expose_metrics(const struct expose_input *input, struct buf *out)
 	struct prom_out prom;
 	prom_out_start(&prom, out);
 	put_target(&prom, input);
-	put_findings(&prom, input->standings);
+	put_findings(&prom, input);
 	expose_self(&prom, input);
 	return !buf_failed(out);
 }

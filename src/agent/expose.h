@@ -11,6 +11,7 @@
 #include "agent/slow.h"
 #include "ledger/aged.h"
 #include "ledger/history.h"
+#include "rules/silence.h"
 #include "rules/standing.h"
 #include "sys/usage.h"
 
@@ -22,6 +23,8 @@ struct expose_input {
 	const struct aged_mark *mark;
 	const struct history_view *history;
 	const struct standings *standings;
+	const struct rule_silences *silences; /* in force, or NULL */
+	struct wall now;
 	/* The agent itself. */
 	bool urgent;
 	const struct budget *budget;

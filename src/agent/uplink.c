@@ -220,11 +220,18 @@ static void fail(struct uplink *uplink, struct mono now)
 	uplink->opened = now; /* from here on the time to the close is counted */
 }
 
+static void take_terms(struct uplink *uplink, const struct wire_welcome *w)
+{
+	uplink->window = w->window < UPLINK_WINDOW_MAX ? w->window : UPLINK_WINDOW_MAX;
+	uplink->min_interval_ms = w->min_interval_ms < UPLINK_WISH_MAX_MS ? w->min_interval_ms : UPLINK_WISH_MAX_MS;
+	uplink->max_frame = w->max_frame < WIRE_FRAME_MAX ? w->max_frame : WIRE_FRAME_MAX;
+}
+
 static void welcome(struct uplink *uplink, struct mono now, struct uplink_heard *heard)
 {
 	const struct wire_welcome *w = &uplink->heard.welcome;
 	struct spool *spool = uplink->options.spool;
-	if (uplink->state != UPLINK_GREETED) {
+	if (uplink->state != UPLINK_GREETED && uplink->state != UPLINK_UP) {
 		uplink->errors_total++;
 		note(heard, "collector-spoke-out-of-turn", "a welcome that nobody waits for", "");
 		return;
@@ -233,6 +240,12 @@ static void welcome(struct uplink *uplink, struct mono now, struct uplink_heard 
 		uplink->errors_total++;
 		note(heard, "collector-unusable", "its window or max_frame lets nothing through", "");
 		heard->close = true;
+		return;
+	}
+	take_terms(uplink, w);
+	heard->policy = &w->policy;
+	if (uplink->state == UPLINK_UP) {
+		heard->acked = true; /* the window may be another one */
 		return;
 	}
 	for (size_t i = 0; i < spool_n(spool); i++)
@@ -248,12 +261,8 @@ static void welcome(struct uplink *uplink, struct mono now, struct uplink_heard 
 	}
 	uplink->state = UPLINK_UP;
 	uplink->opened = uplink->last_ack = now;
-	uplink->window = w->window < UPLINK_WINDOW_MAX ? w->window : UPLINK_WINDOW_MAX;
-	uplink->min_interval_ms = w->min_interval_ms < UPLINK_WISH_MAX_MS ? w->min_interval_ms : UPLINK_WISH_MAX_MS;
-	uplink->max_frame = w->max_frame < WIRE_FRAME_MAX ? w->max_frame : WIRE_FRAME_MAX;
 	uplink->sessions_total++;
 	heard->began = heard->acked = true;
-	heard->policy = &w->policy;
 }
 
 /* There are starts that hello had no room for, and room now. */

@@ -77,7 +77,7 @@ bool uplink_next(struct uplink *uplink, struct mono now, struct wall wall, struc
 
 struct uplink_heard {
 	bool began;                       /* a session: samples should carry a composition again */
-	const struct wire_policy *policy; /* with it, or NULL; until the next frame */
+	const struct wire_policy *policy; /* with it, or NULL; until the next frame. Also in a session that runs */
 	bool acked;                       /* something was: there may be room in the window */
 	bool close;                       /* end this session, come again */
 	const char *event;                /* for the log, or NULL */

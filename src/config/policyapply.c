@@ -40,7 +40,7 @@ static size_t apply_silences(const struct wire_policy *policy, struct wall now, 
 		if (!rule || silence_find(&conf->silences, rule->name, now) || conf->silences.n == SILENCES_MAX)
 			continue;
 		struct rule_silence *silence = &conf->silences.items[conf->silences.n++];
-		*silence = (struct rule_silence){ .rule = rule->name, .until = said->until };
+		*silence = (struct rule_silence){ .rule = rule->name, .until = said->until, .quiet = said->quiet };
 		(void)snprintf(silence->reason, sizeof silence->reason, "%s", said->reason);
 	}
 	return unknown;

@@ -71,7 +71,7 @@ void rules_run(const struct rule_input *input, struct verdict *ret_verdict)
 			silence_find(input->silences, finding->rule, input->snapshot->taken);
 		if (answer == RULE_INCONCLUSIVE)
 			leave_open(ret_verdict, finding);
-		else if (answer == RULE_FIRED && silence)
+		else if (answer == RULE_FIRED && silence && !silence->quiet)
 			put_aside(ret_verdict, finding, silence);
 		else if (answer == RULE_FIRED)
 			ret_verdict->n_findings++;

@@ -17,6 +17,7 @@ struct rule_silence {
 	char reason[SILENCE_REASON_CAP];
 	struct wall until; /* silent before it */
 	unsigned line;     /* of the file that said so */
+	bool quiet;        /* raised all the same, for who shows it as silenced; whoever asks is to be still about it */
 };
 
 struct rule_silences {

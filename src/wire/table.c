@@ -213,6 +213,7 @@ static const struct field silence_rows[] = {
 	{ KEY("rule"), TEXT_AT(wire_silence, rule), .required = true },
 	{ KEY("reason"), TEXT_AT(wire_silence, reason) },
 	{ KEY("until_ms"), .kind = FIELD_WALL, AT(wire_silence, until), .required = true },
+	{ KEY("quiet"), .kind = FIELD_BOOL, AT(wire_silence, quiet) },
 };
 static const struct fields silence_fields = { silence_rows, sizeof silence_rows / sizeof silence_rows[0], true };
 

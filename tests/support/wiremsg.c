@@ -278,6 +278,7 @@ static void welcome(struct maker *m, struct wire_welcome *w)
 		text(m, p->silences[i].rule, sizeof p->silences[i].rule, true);
 		text(m, p->silences[i].reason, sizeof p->silences[i].reason, false);
 		p->silences[i].until = wall(m);
+		p->silences[i].quiet = prng_below(m->prng, 2);
 	}
 }
 
@@ -450,7 +451,7 @@ static bool same_welcome(const struct wire_welcome *a, const struct wire_welcome
 		       SAME(policy.levels[i].raise) && SAME(policy.levels[i].clear);
 	for (size_t i = 0; same && i < a->policy.n_silences; i++)
 		same = SAME_TEXT(policy.silences[i].rule) && SAME_TEXT(policy.silences[i].reason) &&
-		       SAME(policy.silences[i].until.ms);
+		       SAME(policy.silences[i].until.ms) && SAME(policy.silences[i].quiet);
 	return same;
 }
 

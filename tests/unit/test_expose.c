@@ -168,6 +168,26 @@ static void findings_and_forecast_have_their_series(void **state)
 	assert_true(has("bankfull_freeboard_bytes -4096\n"));
 }
 
+/* Who watches the agents with Prometheus is silenced by the same silence. */
+static void a_silenced_finding_is_not_open(void **state)
+{
+	(void)state;
+	size_t rule = (size_t)(rules_find(STR("freeboard-low")) - rule_table);
+	static const struct rule_silences silences = {
+		.items = { { .rule = "freeboard-low", .reason = "known", .until.ms = 1000, .quiet = true } }, .n = 1
+	};
+	standings.of[rule].open = SEVERITY_CRITICAL;
+	input.silences = &silences;
+	input.now = (struct wall){ 999 };
+	make();
+	assert_false(has("bankfull_finding_open{rule=\"freeboard-low\""));
+	assert_true(has("bankfull_finding_silenced{rule=\"freeboard-low\",severity=\"critical\"} 1\n"));
+	input.now = (struct wall){ 1000 };
+	make();
+	assert_true(has("bankfull_finding_open{rule=\"freeboard-low\",severity=\"critical\"} 1\n"));
+	assert_false(has("bankfull_finding_silenced{rule="));
+}
+
 static void a_page_that_does_not_fit_is_told(void **state)
 {
 	(void)state;
@@ -183,6 +203,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_unread_is_absent_and_never_zero, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_a_target_only_the_agent_speaks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(findings_and_forecast_have_their_series, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_silenced_finding_is_not_open, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_page_that_does_not_fit_is_told, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

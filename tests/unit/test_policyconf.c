@@ -179,12 +179,13 @@ static void silences_are_added(void **state)
 	assert_non_null(own);
 	assert_non_null(conf);
 	ruleconf_init(own);
-	struct wire_policy policy = { .version = 1, .n_silences = 1 };
+	struct wire_policy policy = { .version = 1, .n_silences = 1, .silences[0].quiet = true };
 	strcpy(policy.silences[0].rule, "page-cache-benign");
 	strcpy(policy.silences[0].reason, "known");
 	policy.silences[0].until = (struct wall){ 1000 };
 	assert_int_equal(policy_apply(&policy, own, (struct wall){ 10 }, conf, &unknown, &err), 0);
 	assert_int_equal(conf->silences.n, 1);
+	assert_true(conf->silences.items[0].quiet);
 	assert_non_null(silence_find(&conf->silences, "page-cache-benign", (struct wall){ 10 }));
 	assert_null(silence_find(&conf->silences, "page-cache-benign", (struct wall){ 1000 }));
 	free(own);

@@ -364,6 +364,36 @@ static void files_that_others_wrote(void **state)
 	assert_string_equal(said(rig), "1:1s 1:2-2spool-lost 1:3-3spool-lost 1:4s");
 }
 
+/* What people do at the collector reaches a session that runs: the policy and the terms, and nothing is sent again. */
+static void a_further_welcome(void **state)
+{
+	(void)state;
+	auto_rig rig = rig_new(NULL, 1);
+	sample(rig, 3);
+	open_session(rig);
+	(void)said(rig);
+	struct wire_message m = { .type = WIRE_WELCOME };
+	m.welcome = (struct wire_welcome){ .window = 2, .max_frame = WIRE_FRAME_MAX, .policy = { .version = 7 } };
+	hear(rig, &m);
+	assert_true(rig->heard.began);
+	assert_int_equal(rig->heard.policy->version, 7);
+	assert_string_equal(said(rig), "1:1s 1:2s");
+	m.welcome.window = 3;
+	m.welcome.policy = (struct wire_policy){ .version = 8, .n_silences = 1 };
+	memcpy(m.welcome.policy.silences[0].rule, "freeboard-low", 14);
+	m.welcome.policy.silences[0].until.ms = 1798675200000;
+	m.welcome.policy.silences[0].quiet = true;
+	hear(rig, &m);
+	assert_false(rig->heard.began);
+	assert_false(rig->heard.close);
+	assert_int_equal(rig->heard.policy->version, 8);
+	assert_true(rig->heard.policy->silences[0].quiet);
+	assert_int_equal(rig->uplink.sessions_total, 1);
+	assert_int_equal(rig->uplink.errors_total, 0);
+	assert_string_equal(said(rig), "1:3s");
+	assert_int_equal(rig->uplink.resent_total, 0);
+}
+
 static void out_of_turn(void **state)
 {
 	(void)state;
@@ -373,7 +403,7 @@ static void out_of_turn(void **state)
 	(void)said(rig);
 	welcome(rig, 2, 1, 0);
 	assert_string_equal(said(rig), "1:1s 1:2s");
-	welcome(rig, 2, 1, 2); /* a second one counts for nothing */
+	welcome(rig, 2, 1, 2); /* a further one acks nothing */
 	assert_int_equal(live(rig)->index.acked, 0);
 	assert_false(rig->heard.began);
 	assert_string_equal(said(rig), "");
@@ -659,6 +689,7 @@ int main(void)
 		cmocka_unit_test(more_starts_than_a_hello_holds),
 		cmocka_unit_test(files_that_others_wrote),
 		cmocka_unit_test(out_of_turn),
+		cmocka_unit_test(a_further_welcome),
 		cmocka_unit_test(unusable_welcome),
 		cmocka_unit_test(errors_end_the_session),
 		cmocka_unit_test(stuck_sessions),

@@ -307,6 +307,11 @@ static void absent_is_unread(void **state)
 	golden("welcome-plain", &m);
 	assert_int_equal(m.welcome.policy.version, 0);
 	assert_int_equal(m.welcome.n_acked, 0);
+	/* A further one, in a session that runs. */
+	golden("welcome-quiet", &m);
+	assert_int_equal(m.welcome.n_acked, 0);
+	assert_int_equal(m.welcome.policy.version, 7);
+	assert_true(m.welcome.policy.silences[0].quiet);
 }
 
 static void finding_and_postmortem_in_full(void **state)
@@ -385,6 +390,7 @@ static void welcome_in_full(void **state)
 	assert_string_equal(p->silences[0].rule, "page-cache-benign");
 	assert_string_equal(p->silences[0].reason, "known since the release of May");
 	assert_int_equal(p->silences[0].until.ms, 1798675200000);
+	assert_false(p->silences[0].quiet);
 	assert_int_equal(p->n_refused, 0);
 }
 
