@@ -59,8 +59,8 @@ struct deed {
 	struct wall at;
 };
 
-int silences_new(struct store *store, struct logger *log, struct wall now, struct silences **ret_silences,
-		 struct err *err) __attribute__((warn_unused_result));
+int silences_new(struct store *store, struct logger *log, struct silences **ret_silences, struct err *err)
+	__attribute__((warn_unused_result));
 void silences_free(struct silences *silences);
 
 /*
@@ -69,7 +69,7 @@ void silences_free(struct silences *silences);
  */
 int silences_add(struct silences *silences, const struct silence *draft, const struct deed *deed, int64_t *ret_id,
 		 int64_t *ret_other, struct err *err) __attribute__((warn_unused_result));
-/* Of one that has ended: nothing is done. GONE: there is none of this id. */
+/* Of one that is not active nothing is done. */
 int silences_end(struct silences *silences, int64_t id, const struct deed *deed, struct err *err)
 	__attribute__((warn_unused_result));
 /* Ends what has expired, and acknowledgements of what is not open any more. */
@@ -99,6 +99,15 @@ uint64_t silences_version(const struct silences *silences);
 size_t silences_active(const struct silences *silences, enum silence_kind kind);
 /* One that is active, by place from 0 in no order. NULL past the last. */
 const struct silence *silences_at(const struct silences *silences, size_t place);
+
+/* All that the store has, newest first, from below `below` (0: the newest) on; false stops. */
+enum silences_of { SILENCES_ALL = 0, SILENCES_ACTIVE, SILENCES_ENDED };
+typedef bool silences_fn(void *context, const struct silence *silence);
+int silences_each(struct silences *silences, enum silences_of which, int64_t below, silences_fn *fn, void *context,
+		  struct err *err) __attribute__((warn_unused_result));
+/* GONE: there is none of this id. */
+int silences_read(struct silences *silences, int64_t id, struct silence *ret_silence, struct err *err)
+	__attribute__((warn_unused_result));
 
 /*
  * What of them reaches the agent of this subject: silences whose matchers it meets wholly, without those of a severity,
