@@ -35,12 +35,13 @@ static void connect_one(struct fleet *fleet, struct prng *prng, unsigned n, stru
 	struct err err;
 	char id[16];
 	fleetfill_hello(&hello, n);
-	(void)snprintf(hello.subject.namespace_, sizeof hello.subject.namespace_, "%s",
-		       namespaces[prng_below(prng, 4)]);
-	(void)snprintf(hello.subject.workload, sizeof hello.subject.workload, "Job-%u", (unsigned)prng_below(prng, 9));
+	/* Mostly the same workload again, perhaps under another name of the pod. */
+	unsigned of = prng_one_in(prng, 4) ? (unsigned)prng_below(prng, 36) : n % 36;
+	(void)snprintf(hello.subject.namespace_, sizeof hello.subject.namespace_, "%s", namespaces[of % 4]);
+	(void)snprintf(hello.subject.workload, sizeof hello.subject.workload, "Job-%u", of / 4);
 	/* Few names, so that some are the same. */
 	(void)snprintf(hello.subject.pod, sizeof hello.subject.pod, "pod-%u", (unsigned)prng_below(prng, 40));
-	(void)snprintf(hello.subject.cluster, sizeof hello.subject.cluster, "c%u", (unsigned)prng_below(prng, 2));
+	(void)snprintf(hello.subject.cluster, sizeof hello.subject.cluster, "c%u", of % 2);
 	(void)snprintf(hello.engine, sizeof hello.engine, "%s", engines[prng_below(prng, 4)]);
 	(void)snprintf(id, sizeof id, "uid-%u", n);
 	hello.subject.role = (enum wire_role)prng_below(prng, ROLE_COUNT);
