@@ -54,8 +54,11 @@ struct str server_header(const struct server_request *request, const char *name)
 	/* The store is ours and was writable when the request was made of it. */
 	struct request_store *store = (struct request_store *)(uintptr_t)request->handle;
 	int token = -1;
+	for (const char *const *at = request->headers; !store && at && *at; at += 2)
+		if (strcmp(*at, name) == 0)
+			return str_of(at[1]);
 	if (!store)
-		return STR(""); /* a request that came by no wire */
+		return STR("");
 	for (size_t i = 0; i < store->n_given; i++)
 		if (strcmp(store->given[i].name, name) == 0)
 			return store->given[i].value;

@@ -68,7 +68,8 @@ struct server_request {
 	bool peer_is_loopback, is_tls;
 	const char *sans[SERVER_SANS_MAX]; /* DNS and URI names of a verified client certificate */
 	size_t n_sans;
-	const void *handle; /* for server_header() */
+	const void *handle;         /* for server_header() */
+	const char *const *headers; /* of a request that came by no wire: name, value, name, value, NULL */
 };
 
 /*
