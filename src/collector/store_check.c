@@ -58,6 +58,10 @@ static const struct {
 		   " WHERE epoch NOT IN (SELECT epoch FROM epoch)" },
 	{ "post-mortem", "SELECT postmortem, 'a part of none' FROM part WHERE postmortem NOT IN (SELECT postmortem FROM"
 			 " postmortem)" },
+	{ "alert", "SELECT DISTINCT alert, 'is none, and somebody was told of it' FROM delivery WHERE alert NOT IN"
+		   " (SELECT alert FROM alert)" },
+	{ "alert", "SELECT alert, 'ended before it started' FROM alert WHERE ended_ms > 0 AND (ended_ms < started_ms OR"
+		   " end_order <= start_order)" },
 	{ "epoch",
 	  "SELECT s.epoch, 'sample ' || s.seq || ' lies in a gap' FROM gap g CROSS JOIN sample s ON g.epoch = s.epoch"
 	  " AND s.seq BETWEEN g.from_seq AND g.to_seq" },

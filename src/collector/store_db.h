@@ -136,6 +136,10 @@ struct wall store_dated(const struct store *store, struct wall received);
 int store_age_read(struct store *store, struct err *err) __attribute__((warn_unused_result));
 int store_age_write(struct store *store, struct err *err) __attribute__((warn_unused_result)); /* in a batch */
 
+/* store_alert.c: alerts that ended before, or too many of them ago, with what was told of them. */
+int store_alerts_expire(struct store *store, struct wall before, int64_t most, int64_t *ret_n, struct err *err)
+	__attribute__((warn_unused_result));
+
 /* store_check.c */
 int store_db_check(sqlite3 *db, const char *path, struct buf *report, struct err *err)
 	__attribute__((warn_unused_result));

@@ -212,6 +212,8 @@ static int expire(struct store *store, struct wall now, bool *ret_more, struct e
 		rc = expire_tokens(store, now, err);
 	if (rc == 0)
 		rc = expire_deeds(store, old, &n, err);
+	if (rc == 0)
+		rc = store_alerts_expire(store, old, EXPIRE_ROWS, &n, err);
 	if (rc == 0 && n == 0) /* what they hold goes first */
 		rc = expire_epochs(store, now, old, ret_more, err);
 	if (n > 0)

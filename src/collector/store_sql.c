@@ -51,14 +51,16 @@ const char *const store_migrations[STORE_VERSION] = {
 	"CREATE TABLE audit (audit INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, who TEXT NOT NULL, peer TEXT NOT NULL,"
 	" what TEXT NOT NULL, namespace TEXT NOT NULL, before TEXT NOT NULL, after TEXT NOT NULL) STRICT;"
 	"CREATE INDEX audit_age ON audit (at_ms);",
-	/* 4: alerts that somebody was told of or has to be: collector/alerts.h */
+	/* 4: alerts, and what each receiver was told of them: collector/alerts.h */
 	"CREATE TABLE alert (alert INTEGER PRIMARY KEY, cluster TEXT NOT NULL, namespace TEXT NOT NULL,"
 	" workload TEXT NOT NULL, rule TEXT NOT NULL, severity INTEGER NOT NULL, started_ms INTEGER NOT NULL,"
-	" ended_ms INTEGER NOT NULL, text TEXT NOT NULL) STRICT;"
-	"CREATE UNIQUE INDEX alert_live ON alert (cluster, namespace, workload, rule, severity) WHERE ended_ms = 0;"
-	"CREATE TABLE delivery (alert INTEGER NOT NULL, receiver TEXT NOT NULL, edge INTEGER NOT NULL,"
-	" due_ms INTEGER NOT NULL, tries INTEGER NOT NULL, told_ms INTEGER NOT NULL, PRIMARY KEY (alert, receiver))"
-	" STRICT, WITHOUT ROWID;",
+	" ended_ms INTEGER NOT NULL, start_order INTEGER NOT NULL, end_order INTEGER NOT NULL,"
+	" pending INTEGER NOT NULL, text TEXT NOT NULL) STRICT;"
+	"CREATE UNIQUE INDEX alert_active ON alert (cluster, namespace, workload, rule) WHERE ended_ms = 0;"
+	"CREATE INDEX alert_pending ON alert (alert) WHERE pending = 1;"
+	"CREATE INDEX alert_ended ON alert (ended_ms);"
+	"CREATE TABLE delivery (alert INTEGER NOT NULL, receiver TEXT NOT NULL, told INTEGER NOT NULL,"
+	" told_ms INTEGER NOT NULL, repeats INTEGER NOT NULL, PRIMARY KEY (alert, receiver)) STRICT, WITHOUT ROWID;",
 };
 
 const char *const store_sql[ST_COUNT] = {
@@ -164,6 +166,22 @@ const char *const store_sql[ST_COUNT] = {
 	[ST_AUDIT_EXPIRE] = "DELETE FROM audit WHERE audit IN (SELECT audit FROM audit WHERE at_ms < ?1"
 			    " ORDER BY at_ms LIMIT ?2) RETURNING audit",
 	[ST_AUDIT_TRIM] = "DELETE FROM audit WHERE audit <= (SELECT max(audit) FROM audit) - ?1 RETURNING audit",
+	[ST_ALERT_ADD] = "INSERT INTO alert (cluster, namespace, workload, rule, severity, started_ms, ended_ms,"
+			 " start_order, end_order, pending, text)"
+			 " VALUES (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+	[ST_ALERT_UPDATE] = "UPDATE alert SET ended_ms = ?8, end_order = ?10, pending = ?11, text = ?12"
+			    " WHERE alert = ?1",
+	[ST_DELIVERY_PUT] = "INSERT INTO delivery (alert, receiver, told, told_ms, repeats) VALUES (?1, ?2, ?3, ?4, ?5)"
+			    " ON CONFLICT (alert, receiver) DO UPDATE SET told = excluded.told,"
+			    " told_ms = excluded.told_ms, repeats = excluded.repeats",
+	[ST_DELIVERIES] = "SELECT receiver, told, told_ms, repeats FROM delivery WHERE alert = ?1",
+/* Those that ended before ?1, and those past the newest ?3 that did; what is still to be told stays. */
+#define ALERTS_OLD                                                                                           \
+	"(SELECT alert FROM alert WHERE ended_ms > 0 AND pending = 0 AND (ended_ms < ?1 OR alert <= (SELECT" \
+	" max(alert) FROM alert) - ?3) ORDER BY ended_ms, alert LIMIT ?2)"
+	[ST_DELIVERIES_EXPIRE] = "DELETE FROM delivery WHERE alert IN " ALERTS_OLD,
+	[ST_ALERTS_EXPIRE] = "DELETE FROM alert WHERE alert IN " ALERTS_OLD " RETURNING alert",
+#undef ALERTS_OLD
 	[ST_FREE_PAGES] = "SELECT (SELECT page_count FROM pragma_page_count), (SELECT freelist_count FROM"
 			  " pragma_freelist_count)",
 };

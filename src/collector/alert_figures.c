@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collector/alert_figures.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "wire/put.h"
+
+static void put_worst(struct js_out *out, const struct alert_worst *worst)
+{
+	char id[24];
+	js_out_object(out);
+	js_out_key(out, "id");
+	(void)snprintf(id, sizeof id, "%" PRId64, worst->agent);
+	js_out_text(out, worst->agent ? id : NULL); /* the collector itself is no pod */
+	js_out_key(out, "pod");
+	js_out_text(out, worst->pod);
+	js_out_key(out, "severity");
+	js_out_text(out, severity_names[worst->severity]);
+	put_signed(out, "freeboard", worst->freeboard_bytes);
+	put_signed(out, "freeboard_bp", worst->freeboard_bp);
+	js_out_object_end(out);
+}
+
+void alert_figures_put(struct js_out *out, const struct alert_figures *figures)
+{
+	js_out_key(out, "pods");
+	js_out_u64(out, figures->n_pods);
+	js_out_key(out, "workload_pods");
+	js_out_u64(out, figures->n_workload_pods);
+	js_out_key(out, "title");
+	js_out_text(out, figures->title);
+	js_out_key(out, "owner");
+	js_out_text(out, figures->owner >= 0 && figures->owner < OWNER_COUNT ? owner_table[figures->owner].name : NULL);
+	js_out_key(out, "worst");
+	js_out_array(out);
+	for (size_t i = 0; i < figures->n_worst; i++)
+		put_worst(out, &figures->worst[i]);
+	js_out_array_end(out);
+}
+
+static struct signed_qty read_signed(const struct js *value)
+{
+	struct signed_qty read = { 0 };
+	read.known = js_i64(value, &read.bytes);
+	return read;
+}
+
+static void read_worst(const struct js *object, struct alert_worst *worst)
+{
+	struct str text;
+	uint64_t agent;
+	*worst = (struct alert_worst){ .severity = SEVERITY_NONE };
+	if (js_str(js_get(object, "id"), &text) && str_is_u64(text, &agent) && agent <= INT64_MAX)
+		worst->agent = (int64_t)agent;
+	if (js_str(js_get(object, "pod"), &text))
+		str_copy(worst->pod, sizeof worst->pod, text);
+	if (js_str(js_get(object, "severity"), &text))
+		for (unsigned i = 0; i < SEVERITY_COUNT; i++)
+			if (str_eq(text, str_of(severity_names[i])))
+				worst->severity = (enum severity)i;
+	worst->freeboard_bytes = read_signed(js_get(object, "freeboard"));
+	worst->freeboard_bp = read_signed(js_get(object, "freeboard_bp"));
+}
+
+static uint32_t read_count(const struct js *value)
+{
+	uint64_t n = 0;
+	return js_u64(value, &n) && n <= UINT32_MAX ? (uint32_t)n : 0;
+}
+
+void alert_figures_read(const struct js *object, struct alert_figures *ret_figures)
+{
+	struct alert_figures figures = { .owner = -1 };
+	struct str text;
+	figures.n_pods = read_count(js_get(object, "pods"));
+	figures.n_workload_pods = read_count(js_get(object, "workload_pods"));
+	if (js_str(js_get(object, "title"), &text))
+		str_copy(figures.title, sizeof figures.title, text);
+	if (js_str(js_get(object, "owner"), &text))
+		for (int i = 0; i < OWNER_COUNT; i++)
+			if (str_eq(text, str_of(owner_table[i].name)))
+				figures.owner = i;
+	const struct js *worst = js_get(object, "worst");
+	for (size_t i = 0; i < js_len(worst) && figures.n_worst < ALERT_WORST_MAX; i++)
+		read_worst(js_at(worst, i), &figures.worst[figures.n_worst++]);
+	*ret_figures = figures;
+}
