@@ -32,10 +32,11 @@ static void on_policy(void *context, const struct wire_policy *policy)
 			   err.message);
 		return;
 	}
+	bool news = policy->version != a->policy_version;
 	a->rules = *rules;
 	a->policy_interval_ms = policy->interval_ms;
 	a->policy_version = policy->version;
-	logger_say(a->log, SAY_INFO, "policy", "policy %llu of the collector holds%s",
+	logger_say(a->log, news ? SAY_INFO : SAY_DEBUG, "policy", "policy %llu of the collector holds%s",
 		   (unsigned long long)policy->version,
 		   unknown || policy->n_refused ? "; parts of it are unknown here or refused, and left out" : "");
 }

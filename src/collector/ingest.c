@@ -333,7 +333,8 @@ uint64_t ingest_step(struct ingest *ingest, struct mono now, struct wall wall)
 		inferred_load(ingest);
 	ingest->loaded = true;
 	inferred_step(ingest);
-	return ingest->n_paused ? INGEST_PAUSED_MS : INGEST_SLOW_MS;
+	bool told = ingest_policies(ingest);
+	return ingest->n_paused || !told ? INGEST_PAUSED_MS : INGEST_SLOW_MS;
 }
 
 static void look_at_clock(struct ingest *ingest)

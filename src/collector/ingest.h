@@ -17,6 +17,7 @@
 
 struct ingest;
 struct session;
+struct silences;
 
 struct ingest_options {
 	const char *cluster;                 /* stands in every subject */
@@ -26,6 +27,7 @@ struct ingest_options {
 	unsigned rate_per_s;                 /* frames a session may send a second, on average; 0: 500 */
 	unsigned commit_ms, commit_messages; /* 0: 20, 2000 */
 	const struct policies *policies;     /* config/policyconf.h, or NULL */
+	struct silences *silences;           /* collector/silences.h, or NULL */
 	struct logger *log;                  /* or NULL */
 };
 
@@ -34,6 +36,7 @@ struct ingest_counts {
 	uint64_t samples_total, findings_total, postmortem_parts_total, gaps_total, duplicates_total, acks_total;
 	uint64_t errors_total[WIRE_ERR_COUNT];
 	uint64_t commits_total, failed_commits_total, inferred_postmortems_total, clock_offset_sessions;
+	uint64_t policy_left_out_total; /* silences that an agent's policy had no room for */
 };
 
 /* `loop` NULL: no timer is made and no clock read; the caller's ingest_step() says what time it is. */
@@ -53,6 +56,8 @@ void session_closed(struct session *session, unsigned close_code); /* frees it *
 uint64_t ingest_step(struct ingest *ingest, struct mono now, struct wall wall);
 /* Commits what is open: before anybody else begins a batch in the store. */
 void ingest_flush(struct ingest *ingest);
+/* Silences have changed: tells the agents concerned, a thousand looked at a call. True: all have been. */
+bool ingest_policies(struct ingest *ingest);
 /* Sessions whose credentials do not hold any more are closed with WIRE_CLOSE_DENIED. One that expires is so by itself. */
 typedef bool ingest_holds_fn(void *context, const char *method, const char *id);
 void ingest_recheck(struct ingest *ingest, ingest_holds_fn *holds, void *context);

@@ -312,21 +312,23 @@ void session_committed(struct session *session)
 		server_ws_want_write(session->ws);
 }
 
-static void fill_welcome(const struct session *session, struct wire_message *answer)
+/* A further one, for its policy, acks nothing. */
+static void fill_welcome(struct session *session, bool first, struct wire_message *answer)
 {
 	const struct ingest_options *options = &session->ingest->options;
 	struct wire_welcome *welcome = &answer->welcome;
 	memset(welcome, 0, sizeof *welcome);
 	answer->type = WIRE_WELCOME;
-	for (size_t i = 0; i < session->n_epochs; i++)
+	welcome->n_acked = first ? session->n_epochs : 0;
+	for (size_t i = 0; i < welcome->n_acked; i++)
 		welcome->acked[i] =
 			(struct wire_position){ session->epochs[i].stored.epoch, session->epochs[i].committed };
-	welcome->n_acked = session->n_epochs;
 	welcome->window = options->window;
 	welcome->min_interval_ms = options->min_interval_ms;
 	welcome->max_frame = options->max_frame;
-	if (options->policies)
-		policies_for(options->policies, &session->hello->subject, &welcome->policy);
+	session_policy(session, &welcome->policy);
+	session->policy_sent = welcome->policy.version;
+	session->policy_due = false;
 }
 
 static bool fill_ack(struct session *session, struct wire_message *answer)
@@ -350,12 +352,14 @@ bool session_writable(struct session *session, struct buf *frame)
 	struct wire_message *answer = &session->ingest->answer;
 	struct err err;
 	if (session->welcome_due) {
-		fill_welcome(session, answer);
+		fill_welcome(session, true, answer);
 		session->welcome_due = false;
 		free(session->hello);
 		session->hello = NULL;
 	} else if (!session->hello && fill_ack(session, answer)) {
 		/* filled */
+	} else if (session->policy_due && session->state == SESSION_OPEN && !session->hello) {
+		fill_welcome(session, false, answer);
 	} else if (session->error_due) {
 		session->error_due = false;
 		answer->type = WIRE_ERROR;

@@ -51,6 +51,8 @@ struct session {
 	size_t n_epochs;
 	struct wire_hello *hello; /* from its coming to the welcome */
 	bool welcome_due, fleet_told, replaced, said_bye, clock_is_off;
+	bool policy_due;                     /* a further welcome, for its policy */
+	uint64_t policy_sent, policy_looked; /* version of it; policy_version when it was looked at */
 	int64_t offset_ms;
 	unsigned n_waiting; /* messages in the open batch */
 	/* How it is being closed. */
@@ -99,6 +101,8 @@ struct ingest {
 	unsigned n_fed;
 	struct watch *watches;
 	unsigned n_watches, n_paused;
+	/* Of silences: what sessions are held against; all of them have been; what was said that does not fit. */
+	uint64_t policy_version, policy_done, policy_said;
 	struct ingest_counts counts;
 	struct wire_message message, answer;
 };
@@ -128,6 +132,11 @@ void session_deny(struct session *session);
 /* Says the error and closes; the last thing to do with a session. */
 void session_fail(struct session *session, enum wire_error_code code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* --- session_policy.c --------------------------------------------------------------------------- */
+
+/* What holds for its subject now. Version 0: nothing is set, or it is not known who it is. */
+void session_policy(struct session *session, struct wire_policy *ret_policy);
 
 /* --- session_hello.c ---------------------------------------------------------------------------- */
 

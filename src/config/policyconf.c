@@ -213,12 +213,13 @@ static void lay_silence(struct wire_policy *policy, const struct wire_silence *s
 		policy->n_refused++;
 }
 
-void policies_for(const struct policies *policies, const struct wire_subject *subject, struct wire_policy *ret_policy)
+void policies_for(const struct policies *policies, const char *namespace_, const char *workload,
+		  struct wire_policy *ret_policy)
 {
 	*ret_policy = (struct wire_policy){ .version = policies ? policies->version : 0 };
 	for (size_t i = 0; policies && i < policies->n; i++) {
 		const struct policy_row *row = &policies->rows[i];
-		if (!matches(row->namespace_, subject->namespace_) || !matches(row->workload, subject->workload))
+		if (!matches(row->namespace_, namespace_) || !matches(row->workload, workload))
 			continue;
 		if (row->policy.interval_ms)
 			ret_policy->interval_ms = row->policy.interval_ms;

@@ -38,7 +38,8 @@ int policyconf_parse(const struct yml *yml, const char *name, struct policies *r
 void policyconf_done(struct policies *policies);
 
 /* What holds for one subject. */
-void policies_for(const struct policies *policies, const struct wire_subject *subject, struct wire_policy *ret_policy);
+void policies_for(const struct policies *policies, const char *namespace_, const char *workload,
+		  struct wire_policy *ret_policy);
 
 /*
  * The agent's side: a policy over the levels and silences that hold without one. What the agent's own file says wins:

@@ -51,10 +51,7 @@ static void all_that_match_apply_in_order(void **state)
 	assert_int_not_equal(policies.version, 0);
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		struct wire_policy policy;
-		struct wire_subject subject = { 0 };
-		strcpy(subject.namespace_, table[i].namespace_);
-		strcpy(subject.workload, table[i].workload);
-		policies_for(&policies, &subject, &policy);
+		policies_for(&policies, table[i].namespace_, table[i].workload, &policy);
 		assert_int_equal(policy.version, policies.version);
 		assert_int_equal(policy.n_levels, table[i].n_levels);
 		assert_int_equal(policy.n_silences, table[i].n_silences);
