@@ -223,7 +223,7 @@ demo: ## start a real engine under memory pressure and explain its memory
 	@tools/demo
 
 # --- lint -----------------------------------------------------------------------------------
-LINTS := format-check layers headers purity banned sizes cppcheck shellcheck spell docs-check tidy
+LINTS := format-check layers headers purity banned sizes cppcheck shellcheck webcheck spell docs-check tidy
 C_FILES = $(wildcard src/*/*.[ch] include/*/*.h tests/*/*.[ch])
 .PHONY: lint format $(LINTS)
 lint: ## every check of the source that is no test
@@ -235,7 +235,7 @@ format: ## lay out all C files
 	clang-format -i $(C_FILES)
 format-check:
 	@tools/format-check $(C_FILES)
-layers sizes banned shellcheck spell:
+layers sizes banned shellcheck webcheck spell:
 	@tools/$@
 docs-check: all
 	@tools/docs-check $(PROGRAMS:%=$B/%)
