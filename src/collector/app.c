@@ -52,6 +52,8 @@ static void housekeep(struct app *app, struct mono now, struct wall wall)
 		ingest_flush(app->ingest);
 		if (own_rules_step(app->rules, now, wall, &err) < 0)
 			complain(app, "own-rules-failed", "the collector's own rules", &err);
+		if (ingest_healthy(app->ingest) && silences_step(app->silences, app->fleet, now, wall, &err) < 0)
+			complain(app, "silences-failed", "silences that have ended", &err);
 	}
 	if (!mono_ms_until(now, app->keep_due)) {
 		ingest_flush(app->ingest);
@@ -165,6 +167,8 @@ static int open_store(struct app *app, struct err *err)
 		rc = fleet_load(app->fleet, app->store, clock_wall(), err);
 	if (rc == 0)
 		rc = own_rules_new(app->fleet, app->store, &app->rules, err);
+	if (rc == 0)
+		rc = silences_new(app->store, app->log, &app->silences, err);
 	return rc;
 }
 
@@ -207,6 +211,7 @@ static int make_ingest(struct app *app, struct err *err)
 		.window = (uint32_t)conf->window,
 		.min_interval_ms = (uint32_t)conf->min_interval_ms,
 		.policies = conf->policies.n ? &conf->policies : NULL,
+		.silences = app->silences,
 		.log = app->log,
 	};
 	return ingest_new(app->loop, &options, app->store, app->fleet, &app->ingest, err);
@@ -275,6 +280,7 @@ static int start(struct app *app, const char *version, struct err *err)
 		.store = app->store,
 		.auth = app->auth,
 		.ingest = app->ingest,
+		.silences = app->silences,
 		.web = &app->web,
 		.server = app->server,
 		.version = version,
@@ -294,6 +300,7 @@ static void stop(struct app *app)
 	ingest_free(app->ingest);
 	auth_free(app->auth);
 	own_rules_free(app->rules);
+	silences_free(app->silences);
 	fleet_free(app->fleet);
 	store_close(app->store);
 	loop_timer_free(app->step_timer);

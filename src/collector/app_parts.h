@@ -17,6 +17,7 @@ struct app {
 	struct store *store;
 	struct fleet *fleet;
 	struct own_rules *rules;
+	struct silences *silences;
 	struct auth *auth;
 	struct ingest *ingest;
 	struct server *server;
