@@ -95,6 +95,19 @@ export function name(text, max = 64)
 	return h('bdi', { class: 'name', title: cut === whole ? null : middle(whole, 4096) }, cut);
 }
 
+/*
+ * The same in a place of unknown width: the style sheet cuts the head and keeps the tail, and the whole can be selected
+ * and searched. The place must lay out blocks, for an inline element has no width to be cut to.
+ */
+export function fitted(text, max = 128, keep = 10)
+{
+	const whole = visible(text);
+	const cut = Array.from(middle(whole, max));
+	const tail = cut.length > 2 * keep ? cut.splice(-keep) : [];
+	return h('bdi', { class: 'name fitted', title: middle(whole, 4096) }, h('span', null, cut.join('')),
+		tail.length ? h('span', { class: 'tail' }, tail.join('')) : null);
+}
+
 /* Texts of messages: longer than a name, else the same. */
 export function prose(text)
 {

@@ -3,8 +3,8 @@
  * What stands in each column of the fleet. `fields` are the members of a row (docs/live.md) that the cell is made of:
  * it is made anew when one of them changes, and not otherwise.
  */
-import { h, name } from './dom.js';
-import { bytes, duration, LEVELS, percentBp, plural, UNREAD } from './format.js';
+import { fitted, h, name } from './dom.js';
+import { bytes, duration, LEVELS, percentBp, plural, roughly, roughRange, UNREAD } from './format.js';
 import { swatch } from './owners.js';
 import { link } from './router.js';
 import { severityMark } from './severity.js';
@@ -42,7 +42,7 @@ function workloadName(row)
 {
 	const text = row.workload === null ? '(no workload)' : row.workload;
 	return [
-		h('a', { class: 'main', href: link('workloads/' + row.workload_id), data: { main: '' } }, name(text, 48)),
+		h('a', { class: 'main', href: link('workloads/' + row.workload_id), data: { main: '' } }, fitted(text)),
 		sub(dotted(stateTag(row), row.namespace === null ? null : name(row.namespace, 28), row.engine ? name(row.engine, 28) : row.role)),
 	];
 }
@@ -50,24 +50,24 @@ function workloadName(row)
 function podName(row)
 {
 	return [
-		h('a', { class: 'main', href: link('pods/' + row.id), data: { main: '' } }, name(row.pod ?? `agent ${row.id}`, 48)),
+		h('a', { class: 'main', href: link('pods/' + row.id), data: { main: '' } }, fitted(row.pod ?? `agent ${row.id}`)),
 		sub(dotted(stateTag(row), row.namespace === null ? null : name(row.namespace, 28), row.workload === null ? null :
 			h('a', { href: link('workloads/' + row.workload_id), tabindex: -1 }, name(row.workload, 28)))),
 	];
 }
 
-/* No time is known for two reasons, and only one of them is good news. */
+/* Without a time: what the forecast says instead. That too little was seen is no good news, and does not read as such. */
+const OUTLOOKS = { 'not-growing': 'not growing', decelerating: 'slowing down', inconclusive: 'not known yet' };
+const SOON_S = 1800; /* to be looked at before anything else is begun */
+
 function timeTo(row)
 {
-	if (row.likely_s === null)
-		return [main(h('span', { class: 'muted' }, row.earliest_s !== null ? `> ${duration(row.earliest_s)}` : '–')),
-			sub(row.earliest_s !== null ? 'at the earliest' : '')];
-	const soon = row.likely_s < 1800 ? ' soon' : '';
-	return [
-		main(h('strong', { class: 'ttl' + soon }, duration(row.likely_s))),
-		sub(row.latest_s === undefined || row.latest_s === null ? (row.earliest_s === null ? '' : `from ${duration(row.earliest_s)} on`) :
-			`${duration(row.earliest_s)} to ${duration(row.latest_s)}`),
-	];
+	const { likely_s, earliest_s, latest_s } = row;
+	if (likely_s === null)
+		return [main(h('span', { class: 'muted' }, OUTLOOKS[row.forecast] ?? '–')),
+			sub(earliest_s === null ? '' : `${roughly(earliest_s)} at the earliest`)];
+	const range = earliest_s === null ? '' : latest_s ? roughRange(earliest_s, latest_s) : `${roughly(earliest_s)} or more`;
+	return [main(h('strong', { class: likely_s < SOON_S ? 'ttl soon' : 'ttl' }, roughly(likely_s))), sub(range)];
 }
 
 /* As freeboard-low of src/rules/thresholds.c: below these it is a finding. */
@@ -101,7 +101,8 @@ function owner(row)
 		return [main(unread()), sub('no scan yet')];
 	return [
 		main(swatch(row.owner), ' ', h('span', { class: 'owner' }, name(row.owner, 28))),
-		sub(dotted(bytes(row.owner_bytes), row.grows === null ? null : row.grows === row.owner ? 'grows' : ['grows: ', name(row.grows, 24)])),
+		h('span', { class: 'sub two' }, dotted(bytes(row.owner_bytes), row.grows === null ? null : row.grows === row.owner ? 'grows' :
+			h('span', { class: 'whole' }, 'grows: ', name(row.grows, 24)))),
 	];
 }
 
@@ -117,8 +118,8 @@ function pods(row)
 {
 	return [
 		main(plural(row.pods, 'pod')),
-		sub(dotted(row.stale ? h('span', { class: 'tag tag-stale' }, `${row.stale} stale`) : null,
-			row.versions > 1 ? h('span', { class: 'tag' }, `${row.versions} versions`) : row.agent_version ? name(row.agent_version, 10) : null)),
+		sub(dotted(row.stale ? h('strong', null, `${row.stale} stale`) : null,
+			row.versions > 1 ? `${row.versions} versions` : row.agent_version ? name(row.agent_version, 10) : null)),
 	];
 }
 
@@ -140,7 +141,7 @@ export const COLUMNS = [
 	{ id: 'sev', label: 'Severity', sort: 'severity', fields: ['severity', 'silenced', 'findings'], cell: severity },
 	{ id: 'name', view: 'workloads', label: 'Workload', sort: 'name', fields: WHO, cell: workloadName },
 	{ id: 'name', view: 'pods', label: 'Pod', sort: 'name', fields: ['id', 'pod', ...WHO], cell: podName },
-	{ id: 'ttl', label: 'Time to limit', sort: 'danger', fields: ['likely_s', 'earliest_s', 'latest_s'], cell: timeTo },
+	{ id: 'ttl', label: 'Time to limit', sort: 'danger', fields: ['likely_s', 'earliest_s', 'latest_s', 'forecast'], cell: timeTo },
 	{ id: 'free', label: 'Freeboard', sort: 'freeboard', fields: ['freeboard', 'freeboard_bp', 'limit', 'floor', 'charge', 'level'],
 		cell: freeboard },
 	{ id: 'owner', label: 'Filled by', fields: ['owner', 'owner_bytes', 'grows'], cell: owner },

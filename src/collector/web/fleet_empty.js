@@ -27,12 +27,12 @@ export function noMatch(query, clear)
 	const parts = Object.entries(query.filter);
 	return empty('Nothing matches these filters',
 		h('ul', { class: 'terms' }, parts.map(([member, value]) => h('li', null, `${member}: `, name(value)))),
-		h('p', null, h('button', { type: 'button', class: 'primary', on: { click: clear } }, 'Clear all filters')));
+		h('p', null, h('button', { type: 'button', class: 'primary', on: { click: clear } }, 'Clear filters')));
 }
 
 export function badFilter(message, clear)
 {
 	return empty('The address asks for something that is not known',
 		h('p', null, name(message, 300)),
-		h('p', null, h('button', { type: 'button', class: 'primary', on: { click: clear } }, 'Clear all filters')));
+		h('p', null, h('button', { type: 'button', class: 'primary', on: { click: clear } }, 'Clear filters')));
 }

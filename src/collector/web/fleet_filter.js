@@ -94,9 +94,9 @@ export function makeFilters(change)
 		return { ...query, filter };
 	});
 	const select = (member) => h('select', { on: { change: (event) => set(member, event.target.value) } });
-	const input = (member, type, hint) => {
+	const input = (member, type, hint, most) => {
 		let timer = 0;
-		return h('input', { type, placeholder: hint, autocomplete: 'off', spellcheck: 'false', maxlength: 200, on: {
+		return h('input', { type, placeholder: hint, autocomplete: 'off', spellcheck: 'false', maxlength: most, on: {
 			input: (event) => {
 				clearTimeout(timer);
 				timer = setTimeout(() => set(member, event.target.value.trim()), WAIT_MS);
@@ -104,24 +104,26 @@ export function makeFilters(change)
 		} });
 	};
 	const fields = {
-		q: input('q', 'search', 'pod, workload, namespace, node, job'),
+		q: input('q', 'search', 'pod, workload, job, node, …', 120),
 		namespace: select('namespace'), cluster: select('cluster'), engine: select('engine'), role: select('role'),
 		severity: select('severity'), state: select('state'),
-		workload: input('workload', 'text', 'its whole name'), job: input('job', 'text', 'its whole name'),
+		workload: input('workload', 'text', 'whole name', 120), job: input('job', 'text', 'whole name', 60),
 	};
 	const cluster = field('Cluster', fields.cluster);
 	const sort = h('select', { on: { change: (event) => change((query) => ({ ...query, sort: event.target.value, descending: false })) } },
 		SORTS.map(([key, text]) => h('option', { value: key }, text)));
-	const clear = h('button', { type: 'button', on: { click: () => change((query) => ({ ...query, filter: {} })) } }, 'Clear all filters');
-	const summary = h('summary', null, 'Filters');
-	const more = h('details', { class: 'filters' }, summary, h('div', { class: 'filter-fields' },
+	const clear = h('button', { type: 'button', on: { click: () => change((query) => ({ ...query, filter: {} })) } }, 'Clear filters');
+	/* On a small screen the fields are a step away; the style sheet shows them always where there is room. */
+	const body = h('div', { class: 'filter-fields', id: 'filter-fields' },
 		field('Namespace', fields.namespace), cluster, field('Engine', fields.engine), field('Role', fields.role),
 		field('Severity', fields.severity), field('State', fields.state), field('Workload', fields.workload), field('Job', fields.job),
-		field('Sorted by', sort)));
-	more.open = window.matchMedia('(min-width: 900px)').matches;
+		field('Sorted by', sort));
+	const more = h('button', { type: 'button', class: 'filter-more', aria: { expanded: 'false', controls: body.id }, on: {
+		click: () => more.setAttribute('aria-expanded', String(body.classList.toggle('is-open'))),
+	} }, 'Filters');
 	return {
 		element: h('form', { class: 'filter', role: 'search', aria: { label: 'Filter the fleet' }, on: { submit: (e) => e.preventDefault() } },
-			h('div', { class: 'filter-first' }, field('Search', fields.q, ' field-wide'), clear), more),
+			field('Search', fields.q, ' field-wide'), more, body, clear),
 		update(query, facets)
 		{
 			const f = query.filter;
@@ -137,7 +139,7 @@ export function makeFilters(change)
 			sort.value = query.sort;
 			const n = FILTERS.filter(([, member]) => f[member]).length;
 			clear.hidden = !n;
-			replace(summary, n ? `Filters (${n})` : 'Filters');
+			replace(more, n ? `Filters (${n})` : 'Filters');
 		},
 	};
 }

@@ -125,13 +125,33 @@ export const LEVELS = {
 	unread: 'no limit was read',
 };
 
-/* The range of a forecast: "12 min (8 to 20)", the likely one first. */
+/*
+ * A time that is an estimate: no more digits than it is worth, and none that change with every message. "40 s", "5 min",
+ * "1 h 20 min", "3 d".
+ */
+export function roughly(seconds)
+{
+	if (!known(seconds))
+		return UNREAD;
+	const steps = [[60, 5], [7200, 60], [36000, 600], [172800, 3600], [Infinity, 86400]];
+	const [, step] = steps.find(([below]) => seconds < below);
+	return duration(Math.max(step, Math.round(seconds / step) * step));
+}
+
+/* "8 to 20 min", "40 s to 2 min". */
+export function roughRange(from, to)
+{
+	const [a, b] = [roughly(from), roughly(to)];
+	const [, number, unit] = /^(\S+) (\S+)$/.exec(a) ?? [];
+	return a === b ? a : unit && b.endsWith(' ' + unit) && /^\S+ \S+$/.test(b) ? `${number} to ${b}` : `${a} to ${b}`;
+}
+
+/* A forecast as one text: "12 min (8 to 20 min)". */
 export function timeToLimit(likely_s, earliest_s, latest_s)
 {
 	if (!known(likely_s))
-		return known(earliest_s) ? `${duration(earliest_s)} at the earliest` : UNREAD;
-	const range = [earliest_s, latest_s].filter(known).map(duration);
-	return range.length === 2 && range[0] !== range[1] ? `${duration(likely_s)} (${range[0]} to ${range[1]})` :
-		range.length === 1 && range[0] !== duration(likely_s) ? `${duration(likely_s)} (${range[0]} at the earliest)` :
-			duration(likely_s);
+		return known(earliest_s) ? `${roughly(earliest_s)} at the earliest` : UNREAD;
+	if (known(earliest_s) && known(latest_s))
+		return `${roughly(likely_s)} (${roughRange(earliest_s, latest_s)})`;
+	return known(earliest_s) ? `${roughly(likely_s)} (${roughly(earliest_s)} at the earliest)` : roughly(likely_s);
 }

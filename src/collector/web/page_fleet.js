@@ -4,7 +4,7 @@
  * thousand pods cost what one screen costs.
  */
 import { h, name, replace } from './dom.js';
-import { count, duration, percentBp, plural } from './format.js';
+import { count, percentBp, plural, roughly } from './format.js';
 import { aged, columnsOf } from './fleet_columns.js';
 import { badFilter, noAgents, noMatch } from './fleet_empty.js';
 import { makeFilters, makeTiles } from './fleet_filter.js';
@@ -20,13 +20,16 @@ let kept = null; /* {query, fleet, y} */
 const AIM_MS = 1000;
 const HOLD_MS = 3000;
 
-export default {
-	title: () => 'Fleet',
+let critical = null; /* pods, as last heard */
+
+const page = {
+	title: () => (critical ? `${count(critical)} critical, fleet` : 'Fleet'),
 	mount(root, ctx)
 	{
 		return new FleetPage(root, ctx);
 	},
 };
+export default page;
 
 class FleetPage {
 	constructor(root, ctx)
@@ -38,7 +41,6 @@ class FleetPage {
 		this.aimed = 0;
 		this.held = null; /* a fleet that waits until nobody aims: {message, since} */
 		this.window = [0, 60];
-		this.critical = null;
 		const change = (make) => this.change(make(this.query));
 		this.tiles = makeTiles(change);
 		this.filters = makeFilters(change);
@@ -229,11 +231,12 @@ class FleetPage {
 
 	sayCritical(n)
 	{
-		if (this.critical !== null && this.critical !== n)
+		if (critical === n)
+			return;
+		if (critical !== null)
 			this.ctx.announce(`${plural(n, 'pod')} critical`);
-		if (this.critical !== n)
-			this.ctx.setTitle(n ? `${count(n)} critical, fleet` : 'Fleet');
-		this.critical = n;
+		critical = n;
+		this.ctx.setTitle(page.title());
 	}
 
 	showRows()
@@ -273,7 +276,7 @@ function headline(row, fleet)
 		return ['Nothing here is heard of any more', scope, '.'];
 	const findingLink = row.finding ? h('a', { href: link('findings/' + row.finding.id) }, 'what to do') : null;
 	if (row.likely_s !== null)
-		return [h('strong', null, place(row)), ' reaches its limit in ', h('strong', null, 'about ' + duration(row.likely_s)),
+		return [h('strong', null, place(row)), ' reaches its limit in ', h('strong', null, 'about ' + roughly(row.likely_s)),
 			row.grows === null ? '' : [': ', h('strong', null, name(row.grows)), ' grows'], scope, '. ', findingLink];
 	if (row.severity === 'critical' || row.severity === 'warning')
 		return [h('strong', null, place(row)), ': ', row.finding ? name(row.finding.title, 200) : row.severity, scope, '. ', findingLink];

@@ -102,7 +102,6 @@ export function start(root, pages, { announce, shown, failed })
 			return;
 		heading.setAttribute('tabindex', '-1');
 		heading.focus({ preventScroll: true });
-		window.scrollTo(0, 0);
 	}
 
 	async function show(first)
@@ -128,6 +127,8 @@ export function start(root, pages, { announce, shown, failed })
 				return;
 			const ctx = context(route, abort);
 			root.replaceChildren();
+			if (!first)
+				window.scrollTo(0, 0); /* before the page, which may know better where it was left */
 			ctx.setTitle(module.title(ctx));
 			current = { page: route.page, id: route.id, ctx, module, abort, view: null };
 			current.view = module.mount(root, ctx);

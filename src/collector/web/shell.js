@@ -15,7 +15,7 @@ function themeSwitch()
 	const theme = window.bankfullTheme;
 	const select = h('select', { id: 'theme', aria: { label: 'Theme' },
 		on: { change: (event) => theme.set(event.target.value) } },
-		THEMES.map((t) => h('option', { value: t, selected: t === theme.get() }, t)));
+		THEMES.map((t) => h('option', { value: t, selected: t === theme.get() }, `◐ ${t}`)));
 	return h('label', { class: 'theme' }, h('span', { class: 'unseen' }, 'Theme'), select);
 }
 
@@ -46,7 +46,7 @@ export function header(top, banner)
 		h('a', { class: 'brand', href: link('') }, 'Bankfull'), cluster,
 		h('nav', { aria: { label: 'Pages' } }, nav),
 		h('span', { class: 'right' }, live, me, themeSwitch(),
-			h('button', { class: 'plain', type: 'button', aria: { label: 'Keys' }, title: 'Keys (?)', on: { click: showHelp } }, '?')));
+			h('button', { class: 'plain', type: 'button', title: 'Keys', on: { click: showHelp } }, '?', h('span', { class: 'unseen' }, ': keys'))));
 	return {
 		banner,
 		live,
