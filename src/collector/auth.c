@@ -21,7 +21,7 @@ struct auth {
 	struct reviews *reviews; /* NULL: none are made */
 	struct loop *loop;
 	struct mono looked;
-	unsigned generation; /* of agents' tokens */
+	unsigned generation, proxy_generation; /* of agents' tokens; of the proxy's viewers */
 	struct auth_counts counts;
 };
 
@@ -50,6 +50,7 @@ int auth_reload(struct auth *auth, struct err *err)
 		read_again(&auth->viewers, auth->options.viewer_tokens_file, TOKENS_VIEWERS, rc < 0 ? &second : err);
 	rc = rc < 0 ? rc : other;
 	other = read_again(&auth->proxied, auth->options.proxy_viewers_file, TOKENS_PROXY, rc < 0 ? &second : err);
+	auth->proxy_generation += other == 0;
 	return rc < 0 ? rc : other;
 }
 
@@ -77,7 +78,7 @@ static void look_at_files(struct auth *auth)
 	auth->generation += look_at(auth, &auth->agents, auth->options.agent_tokens_file, TOKENS_AGENTS);
 	/* A viewer's is asked for at each request. */
 	(void)look_at(auth, &auth->viewers, auth->options.viewer_tokens_file, TOKENS_VIEWERS);
-	(void)look_at(auth, &auth->proxied, auth->options.proxy_viewers_file, TOKENS_PROXY);
+	auth->proxy_generation += look_at(auth, &auth->proxied, auth->options.proxy_viewers_file, TOKENS_PROXY);
 }
 
 unsigned auth_step(struct auth *auth)
@@ -275,9 +276,12 @@ bool auth_token(struct auth *auth, struct str token, struct auth_viewer *ret_vie
 	if (hash_sha256(token, digest, &err) < 0)
 		return false;
 	const struct token_row *row = tokens_find(&auth->viewers, digest);
-	if (row)
-		*ret_viewer = auth->viewers.viewers[row->who];
-	return row != NULL;
+	if (!row)
+		return false;
+	*ret_viewer = auth->viewers.viewers[row->who];
+	ret_viewer->way = AUTH_TOKEN;
+	memcpy(ret_viewer->token_sha256, digest, sizeof digest);
+	return true;
 }
 
 /* The proxy, or somebody in its name, has answered who it is: `*ret_known`, or `reply` says why not. */
@@ -286,6 +290,10 @@ static bool by_proxy(struct auth *auth, const struct server_request *request, st
 {
 	enum proxy_says says = proxy_viewer(&auth->proxy, &auth->proxied, request, ret_viewer);
 	*ret_known = says == PROXY_USER;
+	if (says == PROXY_USER) {
+		ret_viewer->way = AUTH_PROXY;
+		ret_viewer->generation = auth->proxy_generation;
+	}
 	if (says == PROXY_NO_ROLE) {
 		refuse(reply, 403, 0, "the proxy knows you, and no line of --proxy-viewers gives you a role");
 	} else if (says == PROXY_STRANGER) {
@@ -321,6 +329,23 @@ bool auth_viewer(struct auth *auth, const struct server_request *request, struct
 		return true;
 	refuse(reply, 401, 0, "a token of a viewer or operator is needed: Authorization: Bearer TOKEN");
 	return false;
+}
+
+bool auth_viewer_again(struct auth *auth, struct auth_viewer *viewer)
+{
+	look_at_files(auth);
+	if (viewer->way == AUTH_OPEN)
+		return auth->options.open_viewers;
+	if (viewer->way == AUTH_PROXY)
+		return viewer->generation == auth->proxy_generation;
+	const struct token_row *row = tokens_find(&auth->viewers, viewer->token_sha256);
+	if (!row)
+		return false;
+	struct auth_viewer now = auth->viewers.viewers[row->who];
+	now.way = AUTH_TOKEN;
+	memcpy(now.token_sha256, viewer->token_sha256, sizeof now.token_sha256);
+	*viewer = now;
+	return true;
 }
 
 bool auth_sees(const struct auth_viewer *viewer, const char *namespace_)

@@ -12,6 +12,7 @@
 #define COLLECTOR_AUTH_H
 
 #include "collector/store.h"
+#include "net/hash.h"
 #include "net/loop.h"
 #include "net/server.h"
 #include "sys/logger.h"
@@ -48,6 +49,10 @@ struct auth_viewer {
 	char name[128]; /* of a token's line; behind a proxy the user's, an e-mail address perhaps */
 	char namespaces[AUTH_NAMESPACES_MAX][64];
 	size_t n_namespaces; /* 0: all */
+	/* How it was let in, for auth_viewer_again(): not there in what a file of tokens holds. */
+	enum auth_way { AUTH_OPEN = 0, AUTH_TOKEN, AUTH_PROXY } way;
+	uint8_t token_sha256[HASH_SHA256_LEN];
+	unsigned generation; /* of the file of the proxy's viewers */
 };
 
 struct auth_counts {
@@ -72,6 +77,11 @@ bool auth_viewer(struct auth *auth, const struct server_request *request, struct
 		 struct server_reply *reply);
 /* Whose token this is, for a login. */
 bool auth_token(struct auth *auth, struct str token, struct auth_viewer *ret_viewer);
+/*
+ * Of who was let in before and stays for long: by what is read now it would be let in again, with what it may see now.
+ * Whom a proxy named may not be asked again: that holds until the file changes, and its line should not be kept for ever.
+ */
+bool auth_viewer_again(struct auth *auth, struct auth_viewer *viewer);
 bool auth_sees(const struct auth_viewer *viewer, const char *namespace_);
 /* Looks at the files where it is time to. The number is another one once tokens of agents have been read again. */
 unsigned auth_step(struct auth *auth);
