@@ -74,11 +74,12 @@ bool listen_host_is_address(struct str host)
 	char name[LISTEN_ADDRESS_CAP];
 	unsigned char binary[sizeof(struct in6_addr)];
 	size_t len;
-	if (str_take(&host, STR("[")))
+	bool bracketed = str_take(&host, STR("["));
+	if (bracketed)
 		len = str_index(host, ']');
 	else
 		len = str_index(host, ':');
-	if (len == 0 || len >= sizeof name)
+	if (len == 0 || len >= sizeof name || (bracketed && len == host.len))
 		return false;
 	str_copy(name, sizeof name, (struct str){ host.ptr, len });
 	return strcasecmp(name, "localhost") == 0 || inet_pton(AF_INET, name, binary) == 1 ||

@@ -153,11 +153,11 @@ static void send_doc(const struct server_request *request, struct str name, stru
 	char path[160];
 	struct str rule = name;
 	bool markdown = str_ends(name, STR(".md")) || !wants_html(request);
+	bool is_index = name.len == 0 || str_ends(name, STR("/"));
 	if (str_ends(name, STR(".md")))
 		name.len -= 3;
 	else if (str_ends(name, STR(".html")))
 		name.len -= 5;
-	bool is_index = name.len == 0 || str_ends(name, STR("/"));
 	if (name.len > sizeof path - sizeof "/docs/index.md") {
 		not_found(request, reply);
 		return;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which names are ours, and which pages may write: Host and Origin. */
-#include <stdio.h>
+#include <arpa/inet.h>
 #include <strings.h>
 
 #include "collector/listen.h"
 #include "collector/web.h"
-#include "net/lookup.h"
 
 /* A host and a port, as in Host, in an Origin behind "://" and in a URL. */
 struct authority {
@@ -20,6 +19,14 @@ static bool is_host_byte(char c, bool v6)
 	return v6 ? c == ':' : c == '-' || c == '_';
 }
 
+static bool is_v6(struct str host)
+{
+	char text[INET6_ADDRSTRLEN];
+	struct in6_addr binary;
+	str_copy(text, sizeof text, host);
+	return host.len < sizeof text && inet_pton(AF_INET6, text, &binary) == 1;
+}
+
 static bool authority_parse(struct str text, struct authority *ret)
 {
 	struct authority found = { 0 };
@@ -29,7 +36,7 @@ static bool authority_parse(struct str text, struct authority *ret)
 		found.host.len++;
 	found.host.ptr = text.ptr;
 	text = str_skip(text, found.host.len);
-	if (found.host.len == 0 || (v6 && !str_take(&text, STR("]"))))
+	if (found.host.len == 0 || (v6 && (!is_v6(found.host) || !str_take(&text, STR("]")))))
 		return false;
 	if (str_take(&text, STR(":"))) {
 		if (!str_is_u64(text, &port) || port == 0 || port > UINT16_MAX)
