@@ -87,11 +87,11 @@ function freeboard(row)
 	const title = `floor ${bytes(row.floor)}, charge with page cache ${bytes(row.charge)}, limit ${bytes(row.limit)}: ` +
 		`freeboard is ${percentBp(row.freeboard_bp)} ${LEVELS[row.level] ?? ''}`;
 	return [
-		main(h('strong', null, bytes(row.freeboard)), h('span', { class: 'muted' }, ` ${percentBp(row.freeboard_bp)}`)),
+		main(h('strong', null, bytes(row.freeboard))),
 		h('span', { class: 'bar' + low, title },
 			h('span', { class: 'bar-charge', style: { width: share(row.charge, row.limit) + '%' } }),
 			h('span', { class: 'bar-floor', style: { width: share(row.floor, row.limit) + '%' } })),
-		sub(row.level === 'pod' ? 'by the pod’s limit' : row.freeboard < 0 ? 'past the limit' : `of ${bytes(row.limit)}`),
+		sub(row.level === 'pod' ? `${percentBp(row.freeboard_bp)}, pod’s limit` : `${percentBp(row.freeboard_bp)} of ${bytes(row.limit)}`),
 	];
 }
 
@@ -99,11 +99,8 @@ function owner(row)
 {
 	if (row.owner === null)
 		return [main(unread()), sub('no scan yet')];
-	return [
-		main(swatch(row.owner), ' ', h('span', { class: 'owner' }, name(row.owner, 28))),
-		h('span', { class: 'sub two' }, dotted(bytes(row.owner_bytes), row.grows === null ? null : row.grows === row.owner ? 'grows' :
-			h('span', { class: 'whole' }, 'grows: ', name(row.grows, 24)))),
-	];
+	const grows = row.grows === null ? null : sub(row.grows === row.owner ? 'and grows' : ['grows: ', name(row.grows, 24)]);
+	return [main(swatch(row.owner), ' ', h('span', { class: 'owner' }, name(row.owner, 28))), sub(bytes(row.owner_bytes)), grows];
 }
 
 function finding(row)

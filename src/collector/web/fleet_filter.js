@@ -104,7 +104,7 @@ export function makeFilters(change)
 		} });
 	};
 	const fields = {
-		q: input('q', 'search', 'pod, workload, job, node, …', 120),
+		q: input('q', 'search', 'pod, workload, job, node', 120),
 		namespace: select('namespace'), cluster: select('cluster'), engine: select('engine'), role: select('role'),
 		severity: select('severity'), state: select('state'),
 		workload: input('workload', 'text', 'whole name', 120), job: input('job', 'text', 'whole name', 60),

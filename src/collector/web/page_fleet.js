@@ -12,6 +12,7 @@ import { readQuery, request, sameQuery, writeQuery } from './fleet_query.js';
 import { makeTable } from './fleet_table.js';
 import { subscribe } from './live.js';
 import { link } from './router.js';
+import { loading } from './states.js';
 
 /* Whoever comes back from a pod finds the page as it was, at once; the next message brings it up to date. */
 let kept = null; /* {query, fleet, y} */
@@ -208,8 +209,10 @@ class FleetPage {
 		this.table.setCaption(query.view === 'pods' ? 'Pods' : 'Workloads');
 		this.table.element.dataset.view = query.view;
 		this.table.element.setAttribute('aria-busy', String(fleet?.query !== query));
-		if (!fleet)
+		if (!fleet) {
+			replace(this.note, loading('the fleet'));
 			return;
+		}
 		const filtered = Object.keys(query.filter).length > 0;
 		const none = fleet.matching === 0 && fleet.query === query;
 		this.table.element.hidden = none;
@@ -274,12 +277,13 @@ function headline(row, fleet)
 	const scope = fleet.matching < fleet.total ? ' (of what is shown)' : '';
 	if (row.state !== 'connected' && row.likely_s === null)
 		return ['Nothing here is heard of any more', scope, '.'];
+	const old = row.state === 'connected' ? '' : ` (${row.state}: last heard ${roughly(row.age_ms / 1000)} before)`;
 	const findingLink = row.finding ? h('a', { href: link('findings/' + row.finding.id) }, 'what to do') : null;
 	if (row.likely_s !== null)
 		return [h('strong', null, place(row)), ' reaches its limit in ', h('strong', null, 'about ' + roughly(row.likely_s)),
-			row.grows === null ? '' : [': ', h('strong', null, name(row.grows)), ' grows'], scope, '. ', findingLink];
+			row.grows === null ? '' : [': ', h('strong', null, name(row.grows)), ' grows'], scope, old, '. ', findingLink];
 	if (row.severity === 'critical' || row.severity === 'warning')
-		return [h('strong', null, place(row)), ': ', row.finding ? name(row.finding.title, 200) : row.severity, scope, '. ', findingLink];
+		return [h('strong', null, place(row)), ': ', row.finding ? name(row.finding.title, 200) : row.severity, scope, old, '. ', findingLink];
 	return ['Nothing grows towards its limit', row.freeboard_bp === null ? '' :
 		[`; the least freeboard is ${percentBp(row.freeboard_bp)} (`, place(row), ')'], scope, '.'];
 }
