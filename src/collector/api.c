@@ -166,6 +166,13 @@ static const struct route {
 	{ METHOD_GET, STR("/postmortems"), STR(""), API_SUBJECT | API_PAGE | API_CAUSE | API_RANGE, AUTH_VIEWER,
 	  api_postmortems, NULL },
 	{ METHOD_GET, STR("/postmortems"), STR(""), 0, AUTH_VIEWER, NULL, api_postmortem },
+	{ METHOD_GET, STR("/silences"), STR(""), API_PAGE | API_ACTIVE, AUTH_VIEWER, api_silences, NULL },
+	{ METHOD_POST, STR("/silences"), STR(""), 0, AUTH_OPERATOR, api_silence_create, NULL },
+	/* A question; it has a body because matchers have. */
+	{ METHOD_POST, STR("/silences/preview"), STR(""), 0, AUTH_VIEWER, api_silence_preview, NULL },
+	{ METHOD_GET, STR("/silences"), STR(""), 0, AUTH_VIEWER, NULL, api_silence },
+	{ METHOD_DELETE, STR("/silences"), STR(""), 0, AUTH_OPERATOR, NULL, api_silence_end },
+	{ METHOD_GET, STR("/audit"), STR(""), API_PAGE, AUTH_OPERATOR, api_audit, NULL },
 };
 
 /* The id in `path`, if it is one of this route. */

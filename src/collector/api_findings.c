@@ -124,9 +124,18 @@ static void page_run(struct api_call *call, page_read_fn *read)
 
 /* --- findings ---------------------------------------------------------------------------------------------------- */
 
-/* The members of a finding, without the braces. */
-static void put_finding_row(struct js_out *out, const struct store_finding_row *row, const struct subject_view *subject)
+/* What covers it, while it is open. */
+static const struct silence *silence_of(const struct api_call *call, const struct store_finding_row *row,
+					const struct subject_view *subject)
 {
+	return row->cleared.ms ? NULL : silences_on(call->api->silences, subject, row->rule, row->severity, call->now);
+}
+
+/* The members of a finding, without the braces. */
+static void put_finding_row(struct api_call *call, const struct store_finding_row *row,
+			    const struct subject_view *subject, const struct silence *silence)
+{
+	struct js_out *out = &call->out;
 	api_put_finding_id(out, "id", row->agent, row->id);
 	if (row->agent)
 		api_put_id(out, "pod", row->agent);
@@ -146,6 +155,7 @@ static void put_finding_row(struct js_out *out, const struct store_finding_row *
 	char page[80];
 	(void)snprintf(page, sizeof page, "/docs/rules/%s", row->rule);
 	put_text(out, "runbook", page);
+	silence_put_brief(out, "silenced", silence);
 }
 
 static bool finding_item(void *context, const struct store_finding_row *row)
@@ -156,7 +166,7 @@ static bool finding_item(void *context, const struct store_finding_row *row)
 	if (!page_sees(page, row->agent))
 		return true;
 	js_out_object(&page->call->out);
-	put_finding_row(&page->call->out, row, &page->subject);
+	put_finding_row(page->call, row, &page->subject, silence_of(page->call, row, &page->subject));
 	js_out_object_end(&page->call->out);
 	page->shown++;
 	return true;
@@ -196,17 +206,18 @@ static bool finding_whole(void *context, const struct store_finding_row *row)
 	struct js_out *out = &one->call->out;
 	struct store_agent_row agent;
 	struct subject_view subject;
-	char etag[64];
+	char etag[100];
 	if (!sees_agent(one->call, row->agent, &agent, &subject))
 		return false;
 	one->found = true;
-	(void)snprintf(etag, sizeof etag, "%" PRId64 "-%" PRId64 "-%" PRIu64, row->row, row->updated.ms,
-		       row->n_updates);
+	const struct silence *silence = silence_of(one->call, row, &subject);
+	(void)snprintf(etag, sizeof etag, "%" PRId64 "-%" PRId64 "-%" PRIu64 "-%" PRId64, row->row, row->updated.ms,
+		       row->n_updates, silence ? silence->id : 0);
 	one->unchanged = api_unchanged(one->call, etag);
 	if (one->unchanged)
 		return false;
 	js_out_object(out);
-	put_finding_row(out, row, &subject);
+	put_finding_row(one->call, row, &subject, silence);
 	put_member(out, "finding", row->text, "finding");
 	js_out_object_end(out);
 	return false;

@@ -196,27 +196,32 @@ void api_put_finding_id(struct js_out *out, const char *key, int64_t agent, cons
 		js_out_null(out);
 }
 
-static void put_findings(struct js_out *out, int64_t agent, const struct fleet_findings *findings)
+static void put_findings(struct js_out *out, const struct fleet_pod *pod, const struct silences *silences,
+			 struct wall now)
 {
+	const struct fleet_findings *findings = &pod->findings;
 	js_out_key(out, "findings");
 	js_out_array(out);
 	for (size_t i = 0; i < findings->n; i++) {
 		const struct fleet_finding *finding = &findings->items[i];
 		js_out_object(out);
-		api_put_finding_id(out, "id", agent, finding->id);
+		api_put_finding_id(out, "id", pod->agent, finding->id);
 		put_text(out, "rule", finding->rule);
 		put_text(out, "severity", severity_names[finding->severity]);
 		put_text(out, "title", finding->title);
 		api_put_owner(out, "owner", finding->owner);
 		api_put_wall(out, "opened_ms", finding->opened);
 		api_put_wall(out, "updated_ms", finding->updated);
+		silence_put_brief(out, "silenced",
+				  silences_on(silences, &pod->subject, finding->rule, finding->severity, now));
 		js_out_object_end(out);
 	}
 	js_out_array_end(out);
 	api_put_u64(out, "findings_left_out", findings->left_out);
 }
 
-void api_put_pod_members(struct js_out *out, const struct fleet_pod *pod, struct wall now)
+void api_put_pod_members(struct js_out *out, const struct fleet_pod *pod, const struct silences *silences,
+			 struct wall now)
 {
 	api_put_id(out, "id", pod->agent);
 	put_text(out, "agent_id", pod->agent_id);
@@ -232,13 +237,13 @@ void api_put_pod_members(struct js_out *out, const struct fleet_pod *pod, struct
 	put_signed(out, "clock_offset_ms", (struct signed_qty){ pod->offset_ms, !pod->restored });
 	put_latest(out, &pod->latest, now);
 	put_composition(out, &pod->composition, now);
-	put_findings(out, pod->agent, &pod->findings);
+	put_findings(out, pod, silences, now);
 	api_put_wall(out, "last_postmortem_ms", pod->last_postmortem);
 }
 
-void api_put_pod(struct js_out *out, const struct fleet_pod *pod, struct wall now)
+void api_put_pod(struct js_out *out, const struct fleet_pod *pod, const struct silences *silences, struct wall now)
 {
 	js_out_object(out);
-	api_put_pod_members(out, pod, now);
+	api_put_pod_members(out, pod, silences, now);
 	js_out_object_end(out);
 }

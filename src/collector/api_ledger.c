@@ -60,11 +60,12 @@ static void put_budgets(struct js_out *out, const struct fleet_composition *comp
 	js_out_array_end(out);
 }
 
-void api_put_pod_whole(struct js_out *out, const struct fleet_pod *pod, struct wall now)
+void api_put_pod_whole(struct js_out *out, const struct fleet_pod *pod, const struct silences *silences,
+		       struct wall now)
 {
 	const struct fleet_books *books = fleet_books(&pod->composition);
 	js_out_object(out);
-	api_put_pod_members(out, pod, now);
+	api_put_pod_members(out, pod, silences, now);
 	put_ledger(out, &pod->composition, books);
 	put_budgets(out, &pod->composition, books);
 	js_out_key(out, "demand");

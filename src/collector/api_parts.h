@@ -57,16 +57,20 @@ void api_put_subject(struct js_out *out, const struct subject_view *subject);
 void api_put_workload_id(struct js_out *out, const char *key, const struct subject_view *subject);
 void api_put_finding_id(struct js_out *out, const char *key, int64_t agent, const char *id);
 void api_put_groups(struct js_out *out, const char *key, const struct qty groups[GROUP_COUNT]);
-void api_put_pod(struct js_out *out, const struct fleet_pod *pod, struct wall now); /* as it stands in lists */
-void api_put_pod_members(struct js_out *out, const struct fleet_pod *pod, struct wall now);
+void api_put_pod(struct js_out *out, const struct fleet_pod *pod, const struct silences *silences,
+		 struct wall now); /* as it stands in lists */
+void api_put_pod_members(struct js_out *out, const struct fleet_pod *pod, const struct silences *silences,
+			 struct wall now);
 /* The same and its ledger: as GET /pods/{id} shows it (api_ledger.c). */
-void api_put_pod_whole(struct js_out *out, const struct fleet_pod *pod, struct wall now);
+void api_put_pod_whole(struct js_out *out, const struct fleet_pod *pod, const struct silences *silences,
+		       struct wall now);
 
 /* --- paths ----------------------------------------------------------------------------------------------------- */
 
 typedef void api_list_fn(struct api_call *call);
 typedef void api_item_fn(struct api_call *call, struct str id);
-api_list_fn api_me, api_workloads, api_pods, api_findings, api_postmortems;
-api_item_fn api_workload, api_pod, api_samples, api_finding, api_postmortem;
+api_list_fn api_me, api_workloads, api_pods, api_findings, api_postmortems, api_silences, api_silence_create,
+	api_silence_preview, api_audit;
+api_item_fn api_workload, api_pod, api_samples, api_finding, api_postmortem, api_silence, api_silence_end;
 
 #endif

@@ -30,7 +30,7 @@ void api_pods(struct api_call *call)
 			(void)snprintf(next, sizeof next, "%" PRId64, after);
 			break;
 		}
-		api_put_pod(&call->out, pods[i], call->now);
+		api_put_pod(&call->out, pods[i], call->api->silences, call->now);
 		after = pods[i]->agent;
 		shown++;
 	}
@@ -52,6 +52,6 @@ void api_pod(struct api_call *call, struct str id)
 	const struct fleet_pod *pod = api_find_pod(call, id);
 	if (!pod)
 		return;
-	api_put_pod_whole(&call->out, pod, call->now);
+	api_put_pod_whole(&call->out, pod, call->api->silences, call->now);
 	api_end(call);
 }

@@ -114,6 +114,12 @@ static int parse_connected(struct api_query *q, const char *value, struct err *e
 	return parse_bool("connected", value, &q->connected, err);
 }
 
+static int parse_active(struct api_query *q, const char *value, struct err *err)
+{
+	q->has_active = true;
+	return parse_bool("active", value, &q->active, err);
+}
+
 static int parse_cause(struct api_query *q, const char *value, struct err *err)
 {
 	for (unsigned i = 0; i < DEATH_CAUSE_COUNT; i++)
@@ -184,6 +190,7 @@ static const struct parameter {
 	{ "to", API_RANGE, 0, parse_to },
 	{ "step", API_STEP, 0, parse_step },
 	{ "connected", API_CONNECTED, 0, parse_connected },
+	{ "active", API_ACTIVE, 0, parse_active },
 };
 
 static const struct parameter *find(struct str name, unsigned allowed, unsigned *ret_bit)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Silences from inside. Internal to src/collector/silence*.c and tests. */
+/* Silences from inside. For src/collector/silence*.c, their tests, and what the API shows beforehand. */
 #ifndef COLLECTOR_SILENCE_PARTS_H
 #define COLLECTOR_SILENCE_PARTS_H
 

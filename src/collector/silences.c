@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/auto.h"
+#include "base/esc.h"
 #include "collector/silence_json.h"
 #include "collector/silence_parts.h"
 #include "collector/store_audit.h"
@@ -240,6 +241,14 @@ static int put_new(struct silences *silences, struct silence *s, const struct de
 	return rc == 0 ? put_deed(silences, "silence-create", NULL, s, deed, err) : rc;
 }
 
+/* A name may be what a proxy's header says. */
+static void say(const struct silences *silences, const char *event, const struct silence *s, const char *who)
+{
+	char shown[2 * sizeof s->author];
+	logger_say(silences->log, SAY_INFO, event, "%s %lld by %s", silence_kind_names[s->kind], (long long)s->id,
+		   esc_copy(shown, sizeof shown, str_of(who)));
+}
+
 int silences_add(struct silences *silences, const struct silence *draft, const struct deed *deed, int64_t *ret_id,
 		 int64_t *ret_other, struct err *err)
 {
@@ -269,8 +278,7 @@ int silences_add(struct silences *silences, const struct silence *draft, const s
 		rc = take_in(silences, &s, err);
 	if (rc < 0)
 		return rc;
-	logger_say(silences->log, SAY_INFO, "silence-created", "%s %lld by %s", silence_kind_names[s.kind],
-		   (long long)s.id, s.author);
+	say(silences, "silence-created", &s, s.author);
 	*ret_id = s.id;
 	return 0;
 }
@@ -292,8 +300,7 @@ int silences_end(struct silences *silences, int64_t id, const struct deed *deed,
 	rc = close_batch(silences, rc, err);
 	if (rc < 0)
 		return rc;
-	logger_say(silences->log, SAY_INFO, "silence-ended", "%s %lld by %s", silence_kind_names[after.kind],
-		   (long long)id, after.ended_by);
+	say(silences, "silence-ended", &after, after.ended_by);
 	take_out(silences, entry);
 	return 0;
 }
