@@ -7,6 +7,12 @@
 
 enum { CLOSE_WAIT_MS = 2000, BAD_WAIT_MS = 1000 };
 
+static const struct server_events *events_of(const struct server_ws *conn)
+{
+	const struct server_protocol *protocol = &conn->server->options.protocols[conn->protocol];
+	return protocol->sessions ? protocol->sessions : &conn->server->events;
+}
+
 /* Why this is no upgrade that we make; NULL: it is one. */
 static const char *not_an_upgrade(const struct server_ws *conn, struct lws *wsi, const char *kind)
 {
@@ -71,7 +77,7 @@ int upgrade_open(struct server_ws *conn, struct lws *wsi)
 	conn->state = CONN_WS;
 	conn->heard = loop_now(conn->server->loop);
 	conn_deadline(conn, 0);
-	conn->server->events.on_open(conn->session, conn);
+	events_of(conn)->on_open(conn->session, conn);
 	return 0;
 }
 
@@ -80,7 +86,7 @@ void ws_ended(struct server_ws *conn)
 	if (!conn->has_session)
 		return;
 	conn->has_session = false;
-	conn->server->events.on_closed(conn->session, conn->close_code);
+	events_of(conn)->on_closed(conn->session, conn->close_code);
 }
 
 /* lws answers it, unless it is the answer to ours. */
@@ -132,7 +138,7 @@ int ws_piece(struct server_ws *conn, struct lws *wsi, struct str piece)
 	}
 	conn->message_since = (struct mono){ 0 };
 	server->counts.frames_total++;
-	server->events.on_frame(conn->session, message);
+	events_of(conn)->on_frame(conn->session, message);
 	inbox_done(&conn->inbox);
 	return 0;
 }
@@ -187,7 +193,7 @@ int ws_writeable(struct server_ws *conn, struct lws *wsi)
 		return frame_write_ping(wsi);
 	}
 	buf_clear(&server->out);
-	if (!server->events.on_writable(conn->session, &server->out))
+	if (!events_of(conn)->on_writable(conn->session, &server->out))
 		return conn->want_close ? say_close(conn, wsi) : 0;
 	if (buf_failed(&server->out))
 		return close_for(conn, CLOSE_TROUBLE);

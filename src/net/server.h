@@ -42,7 +42,8 @@ struct server_listener {
 /* A WebSocket subprotocol that is spoken. */
 struct server_protocol {
 	const char *name;
-	size_t max_frame; /* of what its clients may send; 0: max_frame of the options */
+	size_t max_frame;                     /* of what its clients may send; 0: max_frame of the options */
+	const struct server_events *sessions; /* on_open to on_closed of its sessions; NULL: those of the server */
 };
 
 struct server_options {
