@@ -57,8 +57,8 @@ function options(view)
 /* The library wants two points at least. */
 function file(view)
 {
-	const rows = view.model.rows.map((row) => [row.at, row.charge ?? null]);
-	return rows.length > 1 ? rows : [[view.range.from, null], ...rows, [view.range.to, null]];
+	const rows = view.model.rows.map((row) => [new Date(row.at), row.charge ?? null]);
+	return rows.length > 1 ? rows : [[new Date(view.range.from), null], ...rows, [new Date(view.range.to), null]];
 }
 
 /* Marks near the cursor, within what a finger covers. */

@@ -38,7 +38,9 @@ function paintBand(ctx, stretch, id, bottom, x, y)
 	ctx.closePath();
 	ctx.fillStyle = fill(id);
 	ctx.fill();
-	ctx.stroke(); /* in the colour of the ground: a line between neighbours */
+	/* A line of the ground between neighbours, where it does not swallow the band. */
+	if (stretch.some((row) => y(0) - y(row.bands[id] ?? 0) > 4))
+		ctx.stroke();
 	return top;
 }
 

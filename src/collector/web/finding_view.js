@@ -107,7 +107,7 @@ export function findingFold(open, load, { expanded = false } = {})
 {
 	const place = h('div', null, h('p', { class: 'muted' }, 'Loading …'));
 	let asked = false;
-	const fold = h('details', { class: `finding edge-${open.severity}`, open: expanded, data: { id: open.id, row: '' } },
+	const fold = h('details', { class: `finding-fold edge-${open.severity}`, open: expanded, data: { id: open.id, row: '' } },
 		h('summary', null, severityMark(open.severity), ' ', h('span', { class: 'finding-title' }, prose(open.title ?? open.rule)),
 			open.silenced ? h('span', { class: 'badge' }, open.silenced.kind === 'acknowledgement' ? 'acknowledged' : 'silenced') : null),
 		silencedNote(open.silenced), place,

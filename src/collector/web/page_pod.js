@@ -17,6 +17,7 @@ import { agentFacts, budgetTable, card, contextFacts, holesList, ledgerTable, ma
 /* A live series is asked for anew now and then: the collector folds points by its own clock, and marks come with it. */
 const REFRESH_MS = 60000;
 const PAINT_MS = 1000;
+const POLL_MS = 15000;
 
 function ownersOf(pod)
 {
@@ -36,6 +37,7 @@ class PodPage {
 		this.died = null; /* when the process was seen to be gone, while watched */
 		this.folds = new Map();
 		this.looked = 0;
+		this.askedAt = 0;
 		setUtc(ctx.params.get('utc') === '1');
 		this.parts = Object.fromEntries(['head', 'death', 'headline', 'figures', 'chart', 'lower'].map((key) => [key, h('div', { class: `pod-${key}` })]));
 		this.control = rangeControl(ctx, () => this.loadSeries());
@@ -62,6 +64,17 @@ class PodPage {
 		this.live = subscribe({ subscribe: 'pod', pod: this.ctx.id }, { message: (m) => this.onMessage(m), state: (s) => { this.lineState = s; } });
 		this.timer = setInterval(() => this.tick(), PAINT_MS);
 		await Promise.all([this.loadSeries(), this.loadPosts()]);
+	}
+
+	/* Without the stream the pod is asked for, rarely: what is shown ages meanwhile, and says so. */
+	async poll()
+	{
+		this.askedAt = performance.now();
+		try {
+			this.onMessage({ type: 'pod', pod: await get(`/pods/${this.ctx.id}`, null, { signal: this.ctx.signal }) });
+		} catch {
+			/* its age says it; and again in a while */
+		}
 	}
 
 	setRange(params)
@@ -203,6 +216,8 @@ class PodPage {
 			this.loadSeries();
 		else if (range.live && this.series)
 			this.drawChart();
+		if (this.lineState !== 'live' && performance.now() - Math.max(this.takenAt, this.askedAt) > POLL_MS)
+			this.poll();
 		if (this.died && !this.post() && ++this.looked % 5 === 0)
 			this.loadPosts();
 		this.paintHead();
@@ -218,11 +233,11 @@ class PodPage {
 	{
 		const age = this.age();
 		const state = podState(this.pod, age);
-		this.body.classList.toggle('is-stale', state !== 'connected');
+		this.body.classList.toggle('page-stale', state !== 'connected');
 		replace(this.parts.head, podHeader(this.pod, age));
 		if (this.died || (this.pod.sample && this.pod.sample.pid === null)) {
 			const post = this.died ? this.post() : this.posts[0];
-			replace(this.parts.death, h('section', { class: 'headline edge-critical', role: 'status' }, h('p', { class: 'headline-title' },
+			replace(this.parts.death, h('section', { class: 'act edge-critical', role: 'status' }, h('p', { class: 'act-title' },
 				this.died ? ['The watched process is gone since ', when(this.died), '.'] : 'No process is watched in this pod now.'),
 			post ? h('p', null, 'Post-mortem: ', h('a', { href: link(`postmortems/${post.id}`) }, prose(post.title ?? post.cause))) :
 				h('p', { class: 'muted' }, this.died ? 'Its post-mortem has not come yet; it is linked here when it does.' : 'No post-mortem of it is known.')));

@@ -7,27 +7,26 @@ import { severityMark } from './severity.js';
 import { changeBlock, ownerMark, rulePage, silenceButton, silencedNote } from './finding_view.js';
 import { when } from './time.js';
 
-/* What a pod is to whoever looks: connected; stale, when it says less than it promised; gone, when it said goodbye. */
+/* As docs/live.md has it: gone without a connection; stale when nothing was heard for three intervals and half a minute. */
 export function podState(pod, age)
 {
 	if (!pod.connected)
-		return pod.said_bye ? 'gone' : 'stale';
-	return pod.sample && age > 3 * (pod.sample.interval_ms ?? 10000) + 5000 ? 'stale' : 'connected';
+		return 'gone';
+	return pod.sample && age > Math.max(30000, 3 * (pod.sample.interval_ms ?? 10000)) ? 'stale' : 'connected';
 }
 
-export function stateBadge(state, age)
+export function stateBadge(state, age, said_bye)
 {
-	const text = state === 'connected' ? 'connected' : state === 'gone' ? 'gone' : 'stale';
-	return h('span', { class: `badge state-${state}`, title: `last sample ${ago(age)}` }, text, state === 'connected' ? null : `, last heard ${ago(age)}`);
+	const heard = state === 'connected' ? '' : age === null ? ', never heard' : `, last heard ${ago(age)}`;
+	return h('span', { class: `badge state-${state}` }, state, state === 'gone' && said_bye ? ', it said bye' : '', heard);
 }
 
-function crumbs(pod)
+/* Fleet / cluster / namespace / and what the caller adds: [text or null, href or null]. */
+export function crumbs({ cluster, namespace }, ...more)
 {
-	const { subject } = pod;
-	return h('nav', { class: 'crumbs', aria: { label: 'Where this is' } }, h('a', { href: link('') }, 'Fleet'), ' / ',
-		subject.cluster ? [name(subject.cluster, 32), ' / '] : null,
-		h('a', { href: link('', { ns: subject.namespace }) }, name(subject.namespace, 40)), ' / ',
-		h('a', { href: link(`workloads/${pod.workload_id}`) }, name(subject.workload, 48)));
+	const steps = [[cluster, null], [namespace, link('', { ns: namespace })], ...more].filter(([text]) => text !== null && text !== undefined);
+	return h('nav', { class: 'crumbs', aria: { label: 'Where this is' } }, h('a', { href: link('') }, 'Fleet'),
+		steps.map(([text, href]) => [' / ', href ? h('a', { href }, name(text, 48)) : name(text, 48)]));
 }
 
 export function podHeader(pod, age)
@@ -35,9 +34,9 @@ export function podHeader(pod, age)
 	const { subject } = pod;
 	const facts = [subject.role, pod.engine_version, pod.jdk && ['JDK ', name(pod.jdk, 24)], subject.node && ['on ', name(subject.node, 40)],
 		subject.jobs.length ? ['job ', subject.jobs.map((job, i) => [i ? ', ' : null, name(job, 40)])] : null].filter(Boolean);
-	return h('div', { class: 'page-head' }, crumbs(pod),
+	return h('div', { class: 'page-head' }, crumbs(subject, [subject.workload ?? 'no workload', link(`workloads/${pod.workload_id}`)]),
 		h('h1', null, name(subject.pod ?? pod.agent_id, 80)),
-		h('p', { class: 'facts' }, stateBadge(podState(pod, age), age), facts.map((fact) => h('span', null, typeof fact === 'string' ? name(fact, 40) : fact))));
+		h('p', { class: 'facts' }, stateBadge(podState(pod, age), age, pod.said_bye), facts.map((fact) => h('span', null, typeof fact === 'string' ? name(fact, 40) : fact))));
 }
 
 /* The gravest that nobody silenced, and the cause it names if that is open too. wholes: Map(id, item). */
@@ -56,14 +55,14 @@ export function podHeadline(ctx, pod, wholes, state)
 	const forecast = pod.sample?.forecast;
 	const reaches = forecast?.kind === 'reaches';
 	if (!first) {
-		return h('section', { class: 'headline edge-ok', aria: { label: 'What to do' } }, h('p', { class: 'headline-title' },
+		return h('section', { class: 'act edge-ok', aria: { label: 'What to do' } }, h('p', { class: 'act-title' },
 			severityMark(null, { none: pod.sample ? 'No finding is open' : 'No sample yet' })),
 		h('p', { class: 'muted' }, state === 'connected' ? 'The rules were asked at the last tick.' : 'As of when it was last heard of.'));
 	}
 	const whole = wholes.get(cause?.id ?? first.id)?.finding ?? wholes.get(first.id)?.finding;
 	const { subject } = pod;
-	return h('section', { class: `headline edge-${first.severity}`, aria: { label: 'What to do' } },
-		h('p', { class: 'headline-title' }, severityMark(first.severity), ' ', h('a', { href: link(`findings/${first.id}`) }, prose(first.title))),
+	return h('section', { class: `act edge-${first.severity}`, aria: { label: 'What to do' } },
+		h('p', { class: 'act-title' }, severityMark(first.severity), ' ', h('a', { href: link(`findings/${first.id}`) }, prose(first.title))),
 		silencedNote(first.silenced),
 		cause && cause !== first ? h('p', null, 'Because: ', h('a', { href: link(`findings/${cause.id}`) }, prose(cause.title))) : null,
 		reaches ? h('p', null, h('strong', null, `The limit is reached in ${timeToLimit(forecast.likely_s, forecast.earliest_s, forecast.latest_s)}`),
@@ -73,9 +72,9 @@ export function podHeadline(ctx, pod, wholes, state)
 			h('span', { class: 'muted' }, 'rule ', rulePage(first.rule)), h('span', { class: 'muted' }, 'since ', when(first.opened_ms))));
 }
 
-function tile(title, value, ...note)
+export function tile(title, value, ...note)
 {
-	return h('div', { class: 'tile' }, h('dt', null, title), h('dd', { class: value === 'unread' ? 'unread' : null }, value), h('dd', { class: 'tile-note muted' }, note));
+	return h('div', { class: 'figure-tile' }, h('dt', null, title), h('dd', { class: value === 'unread' ? 'unread' : null }, value), h('dd', { class: 'figure-note muted' }, note));
 }
 
 const KINDS = {
@@ -117,7 +116,7 @@ export function podFigures(pod)
 		return h('section', { class: 'card' }, h('p', null, 'The agent has sent no sample yet. It does within its interval, once it has found its JVM.'));
 	const share = (n) => (n !== null && sample.limit_bytes ? `${(n / sample.limit_bytes * 100).toFixed(1)} % of the limit` : '');
 	return h('section', { aria: { label: 'Figures' } },
-		h('dl', { class: 'tiles' },
+		h('dl', { class: 'figure-tiles' },
 			tile('Freeboard', bytes(sample.freeboard_bytes), sample.freeboard_bp === null ? '' : percentBp(sample.freeboard_bp), ' ',
 				LEVELS[sample.freeboard_level ?? 'unread']),
 			timeTile(sample),

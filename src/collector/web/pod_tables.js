@@ -33,7 +33,7 @@ function bar(id, n, { bound, budget, most })
 		return null;
 	const x = (v) => Math.min(100, v / most * 100).toFixed(2);
 	const tick = (v, kind) => (known(v) && v <= most ? s('line', { class: `tick-${kind}`, x1: x(v), x2: x(v), y1: 0, y2: 12 }) : null);
-	return s('svg', { class: 'bar', viewBox: '0 0 100 12', preserveAspectRatio: 'none', aria: { hidden: 'true' } },
+	return s('svg', { class: 'owner-bar', viewBox: '0 0 100 12', preserveAspectRatio: 'none', aria: { hidden: 'true' } },
 		s('rect', { x: 0, y: 2, width: x(n), height: 8, style: { fill: `var(--owner-${look(id).paint})` } }), tick(bound, 'bound'), tick(budget, 'budget'));
 }
 
@@ -42,7 +42,7 @@ function ledgerRow(row, whole, most)
 	const unread = !known(row.bytes);
 	return h('tr', null,
 		h('th', { scope: 'row' }, h('span', { class: 'owner' }, swatch(row.owner), ' ', name(label(row.owner), 40)), ' ', h('span', { class: 'muted' }, row.group ?? '')),
-		h('td', { class: 'bar-cell' }, bar(row.owner, row.bytes, { bound: row.bound_bytes, budget: row.budget_bytes, most })),
+		h('td', { class: 'owner-bar-cell' }, bar(row.owner, row.bytes, { bound: row.bound_bytes, budget: row.budget_bytes, most })),
 		cell(row.bytes), h('td', { class: 'n muted' }, unread || !whole ? '' : `${(row.bytes / whole * 100).toFixed(1)} %`),
 		cell(row.bound_bytes ?? undefined, undefined, '–'), cell(row.claim_bytes ?? undefined, undefined, '–'), cell(row.budget_bytes ?? undefined, undefined, '–'),
 		h('td', { class: row.state === 'measured' ? 'muted' : row.state === 'unread' ? 'unread' : null }, row.state ?? ''));
@@ -168,5 +168,5 @@ export function holesList(holes)
 {
 	return holes.length ? h('ol', { class: 'events' }, [...holes].reverse().slice(0, 30).map((hole) => h('li', null, `${stamp(hole.from)} to ${stamp(hole.to)} ${zone(hole.from)}, ${duration((hole.to - hole.from) / 1000)}: `,
 		hole.reason ? ['declared by the agent, ', prose(hole.reason)] : h('span', { class: 'muted' }, 'nobody said why')))) :
-		h('p', { class: 'muted' }, 'None in this range: every sample that was due is there.');
+		h('p', { class: 'muted' }, 'None seen in this range.');
 }

@@ -87,6 +87,25 @@ function reasonOf(hole, gaps)
 	return told?.reason ?? null;
 }
 
+/*
+ * The API tells holes of three steps and more; of a step of hours that is a day. Folded points begin with their first
+ * sample and so lie less than two steps apart, unless a whole step had none: that is a hole too.
+ */
+function holesOf(series, gaps)
+{
+	const holes = (series.holes ?? []).map((hole) => ({ from: hole.from_ms, to: hole.to_ms, reason: reasonOf(hole, gaps) }));
+	const step = series.step_ms ?? 0;
+	if (step < 60000)
+		return holes;
+	const { points } = series;
+	for (let i = 1; i < points.length; i++) {
+		const from_ms = points[i - 1].received_ms, to_ms = points[i].received_ms;
+		if (to_ms - from_ms > 2 * step + 60000 && !isIn(holes, from_ms, to_ms))
+			holes.push({ from: from_ms, to: to_ms, reason: reasonOf({ from_ms, to_ms }, gaps) });
+	}
+	return holes.sort((a, b) => a.from - b.from);
+}
+
 function isIn(holes, from, to)
 {
 	return holes.some((hole) => hole.from >= from && hole.to <= to);
@@ -100,7 +119,7 @@ export function model(series)
 {
 	const rows = series.points.map(rowOf);
 	const gaps = series.gaps ?? [];
-	const holes = (series.holes ?? []).map((hole) => ({ from: hole.from_ms, to: hole.to_ms, reason: reasonOf(hole, gaps) }));
+	const holes = holesOf(series, gaps);
 	let begin = 0;
 	const ids = new Set();
 	for (let i = 0; i <= rows.length; i++) {

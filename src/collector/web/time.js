@@ -44,10 +44,10 @@ export function rangeOf(params, now)
 	return { from: now - last[1], to: now, live: true, last: last[0] };
 }
 
-/* One point for every other pixel. */
+/* One point for every other pixel, on a small screen for each: holes are found between points. */
 export function stepFor(range, width)
 {
-	const fine = (range.to - range.from) / Math.max(60, Math.min(2000, width / 2));
+	const fine = (range.to - range.from) / Math.max(300, Math.min(2000, width / 2));
 	return STEPS.find((step) => step >= fine) ?? Math.ceil(fine / DAY) * DAY;
 }
 
@@ -146,7 +146,7 @@ export function rangeControl(ctx, changed)
 				on: { click: () => { open = !open; paint(); } } }, range.live ? 'From … to …' : `${stamp(range.from)} to ${stamp(range.to)}`),
 			h('button', { type: 'button', data: { key: 'utc' }, aria: { pressed: utc }, title: 'Times in UTC',
 				on: { click: () => { setUtc(!utc); set({ utc: utc ? 1 : null }); } } }, 'UTC'),
-			utc ? null : h('span', { class: 'muted' }, zone()),
+			utc || zone() === 'UTC' ? null : h('span', { class: 'muted' }, zone()),
 			range.live ? h('span', { class: 'following' }, 'follows the present') :
 				h('button', { type: 'button', data: { key: 'live' }, on: { click: () => set({ last: DEFAULT_LAST, from: null, to: null }) } }, 'Back to the present'),
 			open ? custom(ctx, range, () => { open = false; paint(); changed(); }) : null);
