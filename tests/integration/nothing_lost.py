@@ -3,7 +3,8 @@
 
 Between agents and collector stands a relay (wire_tap.py) that keeps its own ledger: what was sent, what was acked. At
 the end the store must hold all of it: acked is a subset of stored, each sample once, each finding in its latest state,
-each post-mortem whole and once, and every number that is missing lies inside a stored gap.
+each post-mortem whole and once, and every number that is missing lies inside a stored gap. What was sent last and never
+acked is not lost where its agent's spool still holds it.
 
     nothing_lost.py BUILD WORK ROUNDS SEED
 """
@@ -22,6 +23,7 @@ import time
 import urllib.request
 
 sys.path.insert(0, os.path.dirname(__file__))
+import spool_read  # noqa: E402
 from ports import free_port  # noqa: E402
 from wire_tap import Tap  # noqa: E402
 
@@ -33,17 +35,18 @@ signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 failures = 0
 
 
+def note(*words):
+    print("#", *words, flush=True)
+
+
 def result(good, name, why=""):
     global failures
     print(("ok - " if good else "not ok - ") + name, flush=True)
     if not good:
         failures += 1
+        note(f"  seed {SEED}")
         for line in str(why).splitlines()[:20]:
             print("#   " + line, flush=True)
-
-
-def note(*words):
-    print("#", *words, flush=True)
 
 
 class Jvm:
@@ -104,11 +107,18 @@ class Program:
         self.proc = subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err, env=env)
         self.n += 1
 
-    def kill(self, sig=signal.SIGKILL):
-        if self.proc and self.proc.poll() is None:
+    def kill(self):
+        if self.alive():
             self.proc.send_signal(signal.SIGCONT)
-            self.proc.send_signal(sig)
+            self.proc.kill()
             self.proc.wait()
+
+    async def end(self):
+        """By SIGTERM: it has things to say yet, so the relay must go on meanwhile."""
+        if self.alive():
+            self.proc.send_signal(signal.SIGCONT)
+            self.proc.terminate()
+            await asyncio.to_thread(self.proc.wait)
 
     def alive(self):
         return self.proc and self.proc.poll() is None
@@ -156,15 +166,21 @@ class Agent(Program):
             "--interval", "1s", "--smaps-interval", "5s", "--namespace", "test", "--pod", self.id, "--workload", "w",
             "--no-metrics"])
 
-    def metric(self, name):
+    def drained(self):
+        """Whether it has a session and nothing to get rid of; and what it says of that."""
+        names = ["connected", "spool_on_disk", "spool_messages", "postmortems_unacked"]
+        said = {}
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.listen}/metrics", timeout=2) as page:
                 for line in page.read().decode().splitlines():
-                    if line.split("{")[0].split(" ")[0] == name:
-                        return float(line.rsplit(" ", 1)[1])
-        except OSError:
-            pass
-        return None
+                    name = line.split(" ")[0].removeprefix("bankfull_agent_")
+                    if name in names:
+                        said[name] = float(line.rsplit(" ", 1)[1])
+        except OSError as e:
+            return False, f"{self.name}: {e}"
+        # One sample a second is always on its way.
+        good = len(said) == len(names) and said["connected"] and said["spool_messages"] <= 3 and not said["postmortems_unacked"]
+        return good, f"{self.name}: {said}"
 
 
 async def pause(seconds):
@@ -287,7 +303,10 @@ class World:
         # Each pod's agent is told the new pid by a new start, as a new pod would.
         await asyncio.to_thread(self.jvm.start)
         for agent in alive:
-            agent.kill(rng.choice([signal.SIGKILL, signal.SIGTERM]))
+            if rng.choice([True, False]):
+                agent.kill()
+            else:
+                await agent.end()
             agent.start()
 
     async def rounds(self):
@@ -307,28 +326,30 @@ class World:
                     program.start()
 
     async def drain(self):
-        """Until nothing waits at any agent: an outage may have left a minute of backoff."""
+        """Until each agent has a session and nothing waits: an outage may have left a minute of backoff."""
         end = time.monotonic() + 150
         while time.monotonic() < end:
-            waiting = [agent.metric("bankfull_agent_spool_messages") for agent in self.agents]
-            # One sample a second is always on its way.
-            if all(w is not None and w <= 3 for w in waiting):
+            state = [await asyncio.to_thread(agent.drained) for agent in self.agents]
+            if all(good for good, _ in state):
                 return True
             await pause(1)
-        note("still spooled:", waiting)
+        note("not drained:", *(why for _, why in state))
         return False
 
     async def finish(self):
         drained = await self.drain()
         result(drained, "every agent gets rid of what it holds")
         for agent in self.agents:
-            agent.kill(signal.SIGTERM)
+            await agent.end()
         result(all(agent.proc.returncode == 0 for agent in self.agents), "agents end with status 0 on SIGTERM",
                [agent.proc.returncode for agent in self.agents])
-        await pause(1)
-        self.collector.kill(signal.SIGTERM)
+        await self.tap.idle()
+        await self.collector.end()
         result(self.collector.proc.returncode == 0, "the collector ends with status 0 on SIGTERM",
                self.collector.proc.returncode)
+        self.held = {}
+        for agent in self.agents:
+            self.held.update(spool_read.held(agent.state))
         await asyncio.to_thread(self.jvm.stop)
 
     def stop_all(self):
@@ -421,11 +442,11 @@ def judge(world, stored):
                 pass
             elif stored.findings[i][0] != message["edge"]:
                 stale.append(f"finding {i}: sent {message['edge']}, stored {stored.findings[i][0]}")
-    # What was sent and not acked may be stored, or was lost with its agent's state: then a gap says so.
+    # What was sent and not acked may be stored, or still be held, or was lost with its agent's state: then a gap says so.
     for epoch, sent in tap.sent.items():
         for seq in range(1, max(sent) + 1):
-            if seq > stored.acked.get(epoch, 0) and not stored.in_gap(epoch, seq):
-                uncovered.append(f"{epoch} {seq}: sent, never stored, in no gap")
+            if seq > stored.acked.get(epoch, 0) and not stored.in_gap(epoch, seq) and seq not in world.held.get(epoch, ()):
+                uncovered.append(f"{epoch} {seq}: sent, never stored, not held any more, in no gap")
     said = []
     for agent in world.agents:
         for line in open(f"{WORK}/{agent.name}.out", errors="replace"):
@@ -436,7 +457,7 @@ def judge(world, stored):
         if len(of) != 1 or of[0][0] != of[0][1]:
             lost.append(f"post-mortem {i}: {stored.postmortems.get(i)}")
     note(f"{len(tap.acked)} epochs, {n_samples} samples acked, {sum(map(len, tap.sent.values()))} numbers sent,",
-         f"{len(stored.findings)} findings, {len(set(said))} post-mortems, {sum(map(len, stored.gaps.values()))} gaps, {world.deaths} deaths;",
+         f"{len(stored.findings)} findings, {len(set(said))} post-mortems, {sum(map(len, stored.gaps.values()))} gaps, {sum(map(len, world.held.values()))} still held, {world.deaths} deaths;",
          "messages:", json.dumps(tap.types, sort_keys=True))
     result(n_samples > ROUNDS and stored.findings and said, "there was something to lose", (n_samples, stored.findings, said))
     result(not lost, "what was acked is stored, and every post-mortem is there once and whole", "\n".join(lost))

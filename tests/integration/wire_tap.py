@@ -128,6 +128,13 @@ class Tap:
         await asyncio.gather(self._pump(reader, up_writer, True), self._pump(up_reader, writer, False))
         self.writers -= {writer, up_writer}
 
+    async def idle(self):
+        """Until nobody is connected: what was sent has been passed on. At most 10 s."""
+        for _ in range(200):
+            if not self.writers:
+                break
+            await asyncio.sleep(0.05)
+
     def reset(self):
         """Cut every connection at once (RST)."""
         for writer in list(self.writers):
