@@ -135,7 +135,8 @@ export function start(root, pages, { announce, shown, failed })
 		} catch (error) {
 			if (mine !== turn)
 				return;
-			console.error(error);
+			if (!error.status) /* ours: a page that throws */
+				console.error(error);
 			failed(root, error, () => show(false));
 		}
 		shown(route.page);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The header: where one is, who one is, and whether what is shown is live. */
 import { h, name, replace } from './dom.js';
-import { duration } from './format.js';
+import { clock, duration } from './format.js';
 import { showHelp } from './keys.js';
 import { watchState } from './live.js';
 import { link } from './router.js';
@@ -82,13 +82,13 @@ export function shellState(shell)
 	{
 		const age = Date.now() - since;
 		shell.live.dataset.state = state;
-		replace(shell.live, state === 'lost' ? `lost since ${duration(age / 1000)}` : WORDS[state]);
+		replace(shell.live, state === 'lost' ? `lost for ${duration(age / 1000)}` : WORDS[state]);
 		const show = (state === 'lost' || state === 'connecting') && age >= BANNER_MS;
 		shell.banner.hidden = !show;
 		document.body.classList.toggle('stale', show);
 		if (show && shell.banner.dataset.state !== state)
 			replace(shell.banner, state === 'lost' ?
-				'The connection to the collector is lost. What you see is what was known then; it is being tried again.' :
+				`The connection to the collector was lost at ${clock(since)}. What you see is what was known then; it is being tried again.` :
 				'Connecting to the collector …');
 		shell.banner.dataset.state = show ? state : '';
 	}
