@@ -263,6 +263,7 @@ int alert_book_restore(struct alert_book *book, const struct alert *alert, struc
 	copy->seen = now;
 	copy->unsaved = false;
 	copy->in_flight = 0;
+	copy->logged = copy->ended.ms ? 2 : 1;
 	int64_t age_ms = wall.ms - copy->started.ms;
 	uint64_t waited_ms = age_ms > 0 ? (uint64_t)age_ms : 0, wait_ms = book->conf->group_wait_ms;
 	copy->due = mono_add_ms(now, waited_ms < wait_ms ? wait_ms - waited_ms : 0);

@@ -51,6 +51,7 @@ struct alert {
 	bool unsaved;       /* not stored as it is: started, ended, or all is told */
 	bool pending;       /* somebody is still to be told */
 	unsigned in_flight; /* sendings that hold it */
+	uint8_t logged;     /* edges that the log has */
 };
 
 struct alert_book {
@@ -90,7 +91,9 @@ enum {
 	ALERT_BEAT_MS = 60000,  /* Alertmanager forgets what is not said again */
 	ALERT_LIFE_MS = 240000, /* ... after this: four beats */
 	ALERT_REFUSALS_MAX = 3, /* a message that is refused so often is dropped: others wait behind it */
-	ALERT_BATCH_MAX = 128,  /* in one message to Alertmanager */
+	ALERT_KEEP_MS = 7 * 24 * 3600 * 1000,
+	ALERTS_PENDING_MAX = 8192,
+	ALERT_BATCH_MAX = 128, /* in one message to Alertmanager */
 };
 
 struct alert_item {
@@ -114,6 +117,12 @@ void alert_told(struct alert_book *book, unsigned receiver, const struct alert_i
 		struct wall wall);
 /* It was refused for what it is; true: for the last time, it is dropped. */
 bool alert_refused(struct alert_book *book, unsigned receiver, const struct alert_item *item, struct mono now);
+
+/*
+ * Of ended ones that this receiver could not be told of for ALERT_KEEP_MS, or that are more than ALERTS_PENDING_MAX, the
+ * oldest are given up; how many.
+ */
+size_t alert_give_up(struct alert_book *book, unsigned receiver, struct wall wall);
 
 /* Full jitter: 0.25 s to the cap that doubles with each failure in a row, from 1 s to 60 s. `random` is any number. */
 uint64_t alert_backoff_ms(unsigned failures, uint64_t random);

@@ -131,6 +131,30 @@ bool alert_refused(struct alert_book *book, unsigned receiver, const struct aler
 	return true;
 }
 
+static bool is_owed(const struct alert *alert, unsigned receiver)
+{
+	return alert->pending && (alert->receivers & 1U << receiver) &&
+	       alert->deliveries[receiver].told < ALERT_EDGE_RESOLVED;
+}
+
+size_t alert_give_up(struct alert_book *book, unsigned receiver, struct wall wall)
+{
+	size_t n_owed = 0, n = 0;
+	for (size_t i = 0; i < book->n_ended; i++)
+		n_owed += is_owed(book->ended[i], receiver);
+	for (size_t i = 0; i < book->n_ended; i++) {
+		struct alert *alert = book->ended[i];
+		bool old = wall.ms - alert->ended.ms > ALERT_KEEP_MS;
+		if (!is_owed(alert, receiver) || (!old && n_owed - n <= ALERTS_PENDING_MAX))
+			continue;
+		alert->deliveries[receiver].told = ALERT_EDGE_EXCUSED;
+		alert->deliveries[receiver].unsaved = true;
+		alert_settle(book, alert);
+		n++;
+	}
+	return n;
+}
+
 uint64_t alert_backoff_ms(unsigned failures, uint64_t random)
 {
 	unsigned doublings = failures > 0 ? failures - 1 : 0;

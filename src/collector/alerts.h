@@ -23,7 +23,6 @@ struct alerts_options {
 	const struct alertconf *conf;
 	const char *cluster;
 	const char *public_url; /* where people reach the dashboard; NULL or "": alerts have no links */
-	const char *version;
 	struct logger *log;
 };
 
@@ -48,8 +47,9 @@ struct alerts_receiver_counts {
 	enum receiver_type type;
 	uint64_t told_total, failed_total, dropped_total;
 	uint64_t queue;         /* edges that are due */
-	uint64_t oldest_due_ms; /* since when the oldest of them is; 0: none */
-	uint64_t failing_ms;    /* since when nothing came through; 0: the last sending did */
+	uint64_t oldest_due_ms; /* for how long the oldest of them is */
+	bool failing;           /* nothing came through since a sending failed, and something is due */
+	unsigned tries;         /* that failed in a row */
 	char last_error[160];   /* "" where the last sending came through */
 };
 struct alerts_counts {
@@ -59,6 +59,21 @@ struct alerts_counts {
 	struct alerts_receiver_counts receivers[ALERT_RECEIVERS_MAX];
 };
 void alerts_count(const struct alerts *alerts, struct wall now, struct alerts_counts *ret_counts);
+
+/* What alert-delivery-failing is about: receivers that are not reached, or would not take something within the hour. */
+enum { ALERTS_DROPPED_MS = 3600000 };
+struct alerts_trouble {
+	const char *receiver;
+	uint64_t failing_ms; /* 0: it is reached */
+	bool dropped;
+	char last_error[160];
+};
+/* Into `troubles`, ALERT_RECEIVERS_MAX of them. */
+size_t alerts_troubles(const struct alerts *alerts, struct mono now, struct alerts_trouble *ret_troubles);
+
+/* What covers an alert as a whole, or NULL; the silence before the acknowledgement. */
+struct silence;
+const struct silence *alerts_silence(const struct silences *silences, const struct alert *alert, struct wall now);
 
 /* For the API: active and lately ended ones, newest first. Borrowed until the next alerts_step(). */
 const struct alert_book *alerts_book(const struct alerts *alerts);

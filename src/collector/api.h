@@ -6,6 +6,7 @@
 #ifndef COLLECTOR_API_H
 #define COLLECTOR_API_H
 
+#include "collector/alerts.h"
 #include "collector/auth.h"
 #include "collector/fleet.h"
 #include "collector/ingest.h"
@@ -19,6 +20,7 @@ struct api {
 	struct store *store;
 	struct auth *auth;
 	struct ingest *ingest;
+	struct alerts *alerts;     /* NULL: nobody is called */
 	struct silences *silences; /* NULL: none are made, and none hold */
 	const struct web *web;     /* NULL: nothing is written */
 	const struct server *server;

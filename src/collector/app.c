@@ -65,6 +65,18 @@ static void housekeep(struct app *app, struct mono now, struct wall wall)
 	}
 }
 
+/* After the rules, so that what they find is told with the rest. */
+static void tell(struct app *app, struct mono now, struct wall wall)
+{
+	struct alerts_trouble troubles[ALERT_RECEIVERS_MAX];
+	struct err err;
+	ingest_flush(app->ingest);
+	if (alerts_step(app->alerts, ingest_healthy(app->ingest), now, wall, &err) < 0)
+		complain(app, "alerts-failed", "what is to be told is tried again", &err);
+	size_t n = alerts_troubles(app->alerts, now, troubles);
+	own_rules_delivery(app->rules, troubles, n, app->conf->alerts->n_receivers);
+}
+
 static bool holds(void *context, const char *method, const char *id)
 {
 	const struct app *app = context;
@@ -79,6 +91,7 @@ static void on_step(void *context)
 		ingest_recheck(app->ingest, holds, app);
 	app->generation = generation;
 	housekeep(app, loop_now(app->loop), clock_wall());
+	tell(app, loop_now(app->loop), clock_wall());
 	app->api.ready = ingest_healthy(app->ingest);
 	loop_timer_set(app->step_timer, STEP_MS);
 }
@@ -93,7 +106,8 @@ static void on_drain(void *context)
 	ingest_count(app->ingest, &counts);
 	auth_count(app->auth, &reviews);
 	/* An agent that does not answer is cut; a thread cannot be, and must not run on while the program is taken apart. */
-	if (!reviews.reviews_in_flight && (!counts.sessions || !mono_ms_until(loop_now(app->loop), app->drain_until)))
+	if (!reviews.reviews_in_flight && !alerts_in_flight(app->alerts) &&
+	    (!counts.sessions || !mono_ms_until(loop_now(app->loop), app->drain_until)))
 		loop_stop(app->loop);
 	else
 		loop_timer_set(app->drain_timer, DRAIN_STEP_MS);
@@ -107,6 +121,7 @@ static void begin_end(struct app *app)
 	ingest_flush(app->ingest);
 	server_drain(app->server);
 	auth_stop(app->auth);
+	alerts_stop(app->alerts);
 	app->drain_until = mono_add_ms(loop_now(app->loop), DRAIN_MS);
 	loop_timer_set(app->drain_timer, DRAIN_STEP_MS);
 }
@@ -217,6 +232,17 @@ static int make_ingest(struct app *app, struct err *err)
 	return ingest_new(app->loop, &options, app->store, app->fleet, &app->ingest, err);
 }
 
+static int make_alerts(struct app *app, struct err *err)
+{
+	const struct alerts_options options = {
+		.conf = app->conf->alerts,
+		.cluster = app->conf->cluster,
+		.public_url = app->conf->public_url,
+		.log = app->log,
+	};
+	return alerts_new(app->loop, &options, app->fleet, app->silences, app->store, &app->alerts, err);
+}
+
 static int make_server(struct app *app, struct err *err)
 {
 	const struct collectorconf *conf = app->conf;
@@ -270,6 +296,8 @@ static int start(struct app *app, const char *version, struct err *err)
 	if (rc == 0)
 		rc = make_ingest(app, err);
 	if (rc == 0)
+		rc = make_alerts(app, err);
+	if (rc == 0)
 		rc = make_server(app, err);
 	if (rc == 0)
 		rc = make_timers(app, err);
@@ -280,6 +308,7 @@ static int start(struct app *app, const char *version, struct err *err)
 		.store = app->store,
 		.auth = app->auth,
 		.ingest = app->ingest,
+		.alerts = app->alerts,
 		.silences = app->silences,
 		.web = &app->web,
 		.server = app->server,
@@ -299,6 +328,7 @@ static void stop(struct app *app)
 	server_free(app->server);
 	ingest_free(app->ingest);
 	auth_free(app->auth);
+	alerts_free(app->alerts);
 	own_rules_free(app->rules);
 	silences_free(app->silences);
 	fleet_free(app->fleet);

@@ -3,6 +3,7 @@
 #ifndef COLLECTOR_APP_PARTS_H
 #define COLLECTOR_APP_PARTS_H
 
+#include "collector/alerts.h"
 #include "collector/api.h"
 #include "collector/app.h"
 #include "collector/listen.h"
@@ -18,6 +19,7 @@ struct app {
 	struct fleet *fleet;
 	struct own_rules *rules;
 	struct silences *silences;
+	struct alerts *alerts;
 	struct auth *auth;
 	struct ingest *ingest;
 	struct server *server;

@@ -4,6 +4,7 @@
 #define COLLECTOR_OWN_PARTS_H
 
 #include "bankfull/finding.h"
+#include "collector/alerts.h"
 #include "collector/fleet_read.h"
 #include "collector/store.h"
 
@@ -30,8 +31,32 @@ struct filling {
 void filling_judge(const struct store_counts *counts, const struct pace *pace, enum severity open,
 		   struct filling *ret_filling);
 
+/* --- alert-delivery-failing (own_delivery.c) --- */
+
+struct delivery {
+	struct alerts_trouble troubles[ALERT_RECEIVERS_MAX];
+	size_t n, n_receivers;
+};
+struct delivery_verdict {
+	enum severity severity;
+	char title[160];
+};
+/* Nobody that is left: critical. */
+void delivery_judge(const struct delivery *delivery, struct delivery_verdict *ret_verdict);
+void delivery_words(const struct wire_finding *finding, const struct delivery *delivery, struct finding *whole);
+
+/* --- words (own_text.c) --- */
+
+#define OWN_SAY(dest, ...) ((void)snprintf((dest), sizeof(dest), __VA_ARGS__))
+void own_figure(struct finding *whole, const char *name, int64_t value);
+
 /* The whole text of a finding of ours. `pod` NULL: about the collector itself. */
-void own_whole(const struct wire_finding *finding, const struct fleet_pod *pod, const struct pace *pace,
-	       struct wall now, struct finding *ret_whole);
+struct own_sight {
+	const struct pace *pace;
+	const struct delivery *delivery;
+	struct wall now;
+};
+void own_whole(const struct wire_finding *finding, const struct fleet_pod *pod, const struct own_sight *sight,
+	       struct finding *ret_whole);
 
 #endif

@@ -48,6 +48,7 @@ struct own_rules {
 	struct wall last_wall;
 	bool started;
 	struct pace pace;
+	struct delivery delivery;
 	struct change *changes; /* CHANGES_MAX of them */
 	size_t n_changes;
 	struct finding whole; /* of the one that is being written */
@@ -339,6 +340,31 @@ static int judge_store(struct own_rules *rules, struct mono now, struct wall wal
 	return 0;
 }
 
+/* --- alert-delivery-failing ------------------------------------------------------------------------------------------ */
+
+void own_rules_delivery(struct own_rules *rules, const struct alerts_trouble *troubles, size_t n, size_t n_receivers)
+{
+	rules->delivery.n = n;
+	rules->delivery.n_receivers = n_receivers;
+	for (size_t i = 0; i < n; i++)
+		rules->delivery.troubles[i] = troubles[i];
+}
+
+static void judge_delivery(struct own_rules *rules, struct wall wall)
+{
+	const char *rule = collector_rule_table[COLLECTOR_RULE_DELIVERY].name;
+	const struct fleet_finding *open = find_open(fleet_own_findings(rules->fleet), rule);
+	struct delivery_verdict verdict;
+	delivery_judge(&rules->delivery, &verdict);
+	if (open && verdict.severity == SEVERITY_NONE)
+		clear(rules, 0, open);
+	if (verdict.severity == SEVERITY_NONE || (open && open->severity == verdict.severity))
+		return;
+	struct wire_finding *finding = raise_rule(rules, 0, open, rule, "c", verdict.severity, wall);
+	if (finding)
+		str_copy(finding->title, sizeof finding->title, str_of(verdict.title));
+}
+
 /* --- the step -------------------------------------------------------------------------------------------------------- */
 
 static int store_change(struct own_rules *rules, const struct change *made, struct wall now, struct err *err)
@@ -346,7 +372,8 @@ static int store_change(struct own_rules *rules, const struct change *made, stru
 	buf_clear(&rules->text);
 	/* A clear keeps the text that opened it: the store takes an empty one so. */
 	if (made->finding.edge != WIRE_CLEARED) {
-		own_whole(&made->finding, fleet_find(rules->fleet, made->agent), &rules->pace, now, &rules->whole);
+		const struct own_sight sight = { &rules->pace, &rules->delivery, now };
+		own_whole(&made->finding, fleet_find(rules->fleet, made->agent), &sight, &rules->whole);
 		rules->message = (struct wire_message){ .type = WIRE_FINDING, .finding = made->finding };
 		rules->message.finding.whole = &rules->whole;
 		rules->message.finding.head.seq = 1; /* none is asked for, and a frame must have one */
@@ -396,6 +423,7 @@ int own_rules_step(struct own_rules *rules, struct mono now, struct wall wall, s
 	bool judge = may_judge_silence(rules, now, wall);
 	rules->n_changes = 0;
 	int rc = judge_store(rules, now, wall, err);
+	judge_delivery(rules, wall);
 	int swept = judge ? sweep(rules, now, err) : 0;
 	rc = rc < 0 ? rc : swept;
 	for (size_t i = 0; i < n; i++) {

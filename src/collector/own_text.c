@@ -91,80 +91,81 @@ void filling_judge(const struct store_counts *counts, const struct pace *pace, e
 
 /* --- words ------------------------------------------------------------------------------------------------------- */
 
-static void figure(struct finding *whole, const char *name, int64_t value)
+void own_figure(struct finding *whole, const char *name, int64_t value)
 {
 	whole->evidence[whole->n_evidence++] = (struct evidence_figure){ name, value };
 }
 
-#define SAY(dest, ...) ((void)snprintf((dest), sizeof(dest), __VA_ARGS__))
-
 static void silent_words(const struct fleet_pod *pod, struct wall now, struct finding *whole)
 {
 	uint64_t silent_ms = now.ms > pod->heard.ms ? (uint64_t)(now.ms - pod->heard.ms) : 0;
-	SAY(whole->observation,
-	    "The collector has heard nothing of this agent for %" PRIu64
-	    " s; its samples came every %u ms. It did not say goodbye. Nobody watches the pod for the collector now.",
-	    silent_ms / 1000, pod->latest.interval_ms);
-	SAY(whole->competing_causes[0],
-	    "The pod or its node is gone: then it is listed no more, or the node is NotReady.");
-	SAY(whole->competing_causes[1],
-	    "The agent's container ended: then the pod runs, and its sidecar shows restarts or none running.");
-	SAY(whole->competing_causes[2],
-	    "The network between them: then others of the same node or zone are silent too, and /readyz of the agent says so.");
+	OWN_SAY(whole->observation,
+		"The collector has heard nothing of this agent for %" PRIu64
+		" s; its samples came every %u ms. It did not say goodbye. Nobody watches the pod for the collector now.",
+		silent_ms / 1000, pod->latest.interval_ms);
+	OWN_SAY(whole->competing_causes[0],
+		"The pod or its node is gone: then it is listed no more, or the node is NotReady.");
+	OWN_SAY(whole->competing_causes[1],
+		"The agent's container ended: then the pod runs, and its sidecar shows restarts or none running.");
+	OWN_SAY(whole->competing_causes[2],
+		"The network between them: then others of the same node or zone are silent too, and /readyz of the agent says so.");
 	whole->n_causes = 3;
-	SAY(whole->change, "Look at the pod first. Where it was removed on purpose, nothing is to be done.");
-	SAY(whole->validate[0], "Its next message clears this; a gap in its samples says what was lost, if anything.");
+	OWN_SAY(whole->change, "Look at the pod first. Where it was removed on purpose, nothing is to be done.");
+	OWN_SAY(whole->validate[0],
+		"Its next message clears this; a gap in its samples says what was lost, if anything.");
 	whole->n_validate = 1;
-	figure(whole, "silent_ms", (int64_t)silent_ms);
+	own_figure(whole, "silent_ms", (int64_t)silent_ms);
 	if (pod->latest.interval_ms)
-		figure(whole, "interval_ms", pod->latest.interval_ms);
-	figure(whole, "connected", pod->sessions > 0);
+		own_figure(whole, "interval_ms", pod->latest.interval_ms);
+	own_figure(whole, "connected", pod->sessions > 0);
 	if (pod->latest.freeboard_bytes.known)
-		figure(whole, "freeboard_bytes", pod->latest.freeboard_bytes.bytes);
+		own_figure(whole, "freeboard_bytes", pod->latest.freeboard_bytes.bytes);
 }
 
 static void access_words(const struct fleet_pod *pod, struct finding *whole)
 {
-	SAY(whole->observation,
-	    "This agent could read '%s' of its target and reads '%s' now. What it cannot read is unread from here on; rules "
-	    "that need it are inconclusive.",
-	    access_level_names[pod->best_access], access_level_names[pod->latest.access]);
-	SAY(whole->competing_causes[0],
-	    "The target runs with another uid, gid or more capabilities than before: access-degraded of the same pod names it.");
-	SAY(whole->competing_causes[1], "The node or its runtime changed: then other pods of this node lost it too.");
+	OWN_SAY(whole->observation,
+		"This agent could read '%s' of its target and reads '%s' now. What it cannot read is unread from here on; rules "
+		"that need it are inconclusive.",
+		access_level_names[pod->best_access], access_level_names[pod->latest.access]);
+	OWN_SAY(whole->competing_causes[0],
+		"The target runs with another uid, gid or more capabilities than before: access-degraded of the same pod names it.");
+	OWN_SAY(whole->competing_causes[1],
+		"The node or its runtime changed: then other pods of this node lost it too.");
 	whole->n_causes = 2;
-	SAY(whole->change, "Do what access-degraded of the same pod says: it names the input that costs most.");
-	SAY(whole->validate[0],
-	    "The access level of the next sample is what it was, also after a restart of the main container.");
+	OWN_SAY(whole->change, "Do what access-degraded of the same pod says: it names the input that costs most.");
+	OWN_SAY(whole->validate[0],
+		"The access level of the next sample is what it was, also after a restart of the main container.");
 	whole->n_validate = 1;
-	figure(whole, "access_before", pod->best_access);
-	figure(whole, "access_now", pod->latest.access);
+	own_figure(whole, "access_before", pod->best_access);
+	own_figure(whole, "access_now", pod->latest.access);
 }
 
 static void store_words(const struct wire_finding *finding, const struct pace *pace, struct finding *whole)
 {
 	uint64_t per_day = pace_per_day(pace);
 	char text[UNITS_TEXT_CAP];
-	SAY(whole->observation,
-	    "%s. The database grows by %s a day, at the pace of the last hour. When there is no room nothing can be committed: "
-	    "agents keep what they have seen and send it later.",
-	    finding->title, per_day ? units_format(text, per_day) : "nothing that was measured");
-	SAY(whole->competing_causes[0],
-	    "It has not reached its retention yet: then it is younger than 48 h, and the pace falls.");
-	SAY(whole->competing_causes[1], "More agents or shorter intervals: then the rate of samples rose.");
-	SAY(whole->competing_causes[2], "Somebody else fills the disk: then it fills faster than the database grows.");
+	OWN_SAY(whole->observation,
+		"%s. The database grows by %s a day, at the pace of the last hour. When there is no room nothing can be committed: "
+		"agents keep what they have seen and send it later.",
+		finding->title, per_day ? units_format(text, per_day) : "nothing that was measured");
+	OWN_SAY(whole->competing_causes[0],
+		"It has not reached its retention yet: then it is younger than 48 h, and the pace falls.");
+	OWN_SAY(whole->competing_causes[1], "More agents or shorter intervals: then the rate of samples rose.");
+	OWN_SAY(whole->competing_causes[2],
+		"Somebody else fills the disk: then it fills faster than the database grows.");
 	whole->n_causes = 3;
-	SAY(whole->change, "One of these: a larger volume, or a shorter retention of raw samples.");
-	SAY(whole->validate[0], "The room stays level over a day, and /readyz answers 200 throughout.");
+	OWN_SAY(whole->change, "One of these: a larger volume, or a shorter retention of raw samples.");
+	OWN_SAY(whole->validate[0], "The room stays level over a day, and /readyz answers 200 throughout.");
 	whole->n_validate = 1;
 	if (pace->n)
-		figure(whole, "used_bytes", (int64_t)pace->points[pace->n - 1].used_bytes);
-	figure(whole, "growth_bytes_per_day", per_day > INT64_MAX ? INT64_MAX : (int64_t)per_day);
-	figure(whole, "shed", (int64_t)pace_shed(pace));
+		own_figure(whole, "used_bytes", (int64_t)pace->points[pace->n - 1].used_bytes);
+	own_figure(whole, "growth_bytes_per_day", per_day > INT64_MAX ? INT64_MAX : (int64_t)per_day);
+	own_figure(whole, "shed", (int64_t)pace_shed(pace));
 }
 
-void own_whole(const struct wire_finding *finding, const struct fleet_pod *pod, const struct pace *pace,
-	       struct wall now, struct finding *whole)
+void own_whole(const struct wire_finding *finding, const struct fleet_pod *pod, const struct own_sight *sight,
+	       struct finding *whole)
 {
 	memset(whole, 0, sizeof *whole);
 	whole->owner = -1;
@@ -172,10 +173,12 @@ void own_whole(const struct wire_finding *finding, const struct fleet_pod *pod, 
 	str_copy(whole->title, sizeof whole->title, str_of(finding->title));
 	const struct collector_rule *rule = collector_rule_find(str_of(finding->rule));
 	whole->rule = rule ? rule->name : "";
-	if (!pod)
-		store_words(finding, pace, whole);
+	if (rule == &collector_rule_table[COLLECTOR_RULE_DELIVERY])
+		delivery_words(finding, sight->delivery, whole);
+	else if (!pod)
+		store_words(finding, sight->pace, whole);
 	else if (rule == &collector_rule_table[COLLECTOR_RULE_SILENT])
-		silent_words(pod, now, whole);
+		silent_words(pod, sight->now, whole);
 	else
 		access_words(pod, whole);
 }

@@ -450,6 +450,8 @@ static int run(struct transfer *transfer, CURLU *url, struct http_meta *ret_meta
 		(void)curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &transfer->status);
 		(void)curl_easy_getinfo(transfer->curl, CURLINFO_CONTENT_TYPE, &type);
 		meta.status = transfer->status;
+		if (transfer->post && transfer->post->ret_status)
+			*transfer->post->ret_status = transfer->status;
 		str_copy(meta.content_type, sizeof meta.content_type, str_of(type ? type : ""));
 		if (transfer->failure < 0) {
 			status = transfer->failure;

@@ -66,6 +66,7 @@ struct http_post {
 	const char *content_type; /* of the body; NULL: application/json */
 	const atomic_bool
 		*abandon; /* set from another thread: it ends within about a second, TIMEOUT. NULL: nobody will */
+	long *ret_status; /* the answer's, also of one that is refused; 0: there was none. NULL: not asked for */
 };
 /* http_get() with a body. May run on another thread than other transfers, after one http_url_check(). */
 int http_post(const struct http_request *request, const struct http_post *post, struct buf *body,

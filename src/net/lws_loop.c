@@ -21,6 +21,9 @@ enum {
 	HEADER_BYTES = 8192,
 };
 
+/* Sixteen receivers of alerts, each of which may hang for its timeout, and reviews of tokens beside them. */
+#define POOL_THREADS "24"
+
 const lws_retry_bo_t loop_no_keepalive = { .secs_since_valid_ping = 0 };
 
 /* lws has one log function a process. */
@@ -166,6 +169,9 @@ static int start_threads(struct loop *loop, struct err *err)
 {
 	sigset_t all, before;
 	sigfillset(&all);
+	/* libuv takes four where nobody says a number, and has no call to say it. */
+	if (setenv("UV_THREADPOOL_SIZE", POOL_THREADS, 0) < 0)
+		return err_set(err, ERR_NOMEM, "environment");
 	int code = pthread_sigmask(SIG_BLOCK, &all, &before);
 	if (code != 0)
 		return err_sys(err, code, "block signals");

@@ -9,6 +9,8 @@ const struct collector_rule collector_rule_table[COLLECTOR_RULE_COUNT] = {
 	  "the access level in its samples" },
 	{ "store-filling", "the store's disk is nearly full or will be within a day, or its cap is too small",
 	  "the size of the database, free bytes on its disk, the cap" },
+	{ "alert-delivery-failing", "a receiver of alerts is not reached, or would not take one",
+	  "the answers of the receivers" },
 };
 
 const struct collector_rule *collector_rule_find(struct str name)

@@ -16,7 +16,13 @@ struct collector_rule {
 	const char *inputs;  /* what it needs, in words */
 };
 
-enum { COLLECTOR_RULE_SILENT = 0, COLLECTOR_RULE_ACCESS, COLLECTOR_RULE_STORE, COLLECTOR_RULE_COUNT };
+enum {
+	COLLECTOR_RULE_SILENT = 0,
+	COLLECTOR_RULE_ACCESS,
+	COLLECTOR_RULE_STORE,
+	COLLECTOR_RULE_DELIVERY,
+	COLLECTOR_RULE_COUNT
+};
 extern const struct collector_rule collector_rule_table[COLLECTOR_RULE_COUNT];
 
 /* The row of this name, or NULL. */

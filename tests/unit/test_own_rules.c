@@ -279,6 +279,54 @@ static void the_pace(void **state)
 			    "the cap of 10.00 GiB does not hold what retention asks for: the oldest goes early");
 }
 
+static void receivers_that_are_not_reached(void **state)
+{
+	(void)state;
+	enum { MIN = 60000 };
+	static const struct {
+		struct alerts_trouble troubles[2];
+		size_t n, n_receivers;
+		enum severity severity;
+		const char *title;
+	} rows[] = {
+		{ { { 0 } }, 0, 0, SEVERITY_NONE, "" },
+		{ { { "a", 4 * MIN, false, "" } }, 1, 2, SEVERITY_NONE, "" },
+		{ { { "a", 5 * MIN, false, "" } },
+		  1,
+		  2,
+		  SEVERITY_WARNING,
+		  "'a' of alerts has not been reached for 5 min" },
+		{ { { "a", 5 * MIN, false, "" } }, 1, 1, SEVERITY_CRITICAL, "'a' of alerts" },
+		{ { { "a", 0, true, "" }, { "b", 9 * MIN, false, "" } }, 2, 2, SEVERITY_WARNING, "'a' would not take" },
+		{ { { "a", 6 * MIN, true, "" }, { "b", 9 * MIN, false, "" } }, 2, 2, SEVERITY_CRITICAL, "for 6 min" },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct delivery delivery = { .n = rows[i].n, .n_receivers = rows[i].n_receivers };
+		struct delivery_verdict verdict;
+		memcpy(delivery.troubles, rows[i].troubles, sizeof rows[i].troubles);
+		delivery_judge(&delivery, &verdict);
+		assert_int_equal(verdict.severity, rows[i].severity);
+		if (!strstr(verdict.title, rows[i].title))
+			fail_msg("row %zu: %s", i, verdict.title);
+	}
+}
+
+static void a_receiver_that_fails_is_found_and_ends(void **state)
+{
+	struct world *w = *state;
+	struct alerts_trouble trouble = { .receiver = "oncall", .failing_ms = 300000 };
+	struct world_open_of open;
+	own_rules_delivery(w->rules, &trouble, 1, 2);
+	world_step(w, 5);
+	assert_int_equal(world_n_open(w, 0, "alert-delivery-failing", &open), 1);
+	assert_non_null(strstr(open.title, "'oncall'"));
+	world_step(w, 5);
+	assert_int_equal(world_n_open(w, 0, "alert-delivery-failing", NULL), 1);
+	own_rules_delivery(w->rules, NULL, 0, 2);
+	world_step(w, 5);
+	assert_int_equal(world_n_open(w, 0, "alert-delivery-failing", NULL), 0);
+}
+
 /* No text is cut, and every rule has words. */
 static void words_fit(void **state)
 {
@@ -286,13 +334,17 @@ static void words_fit(void **state)
 	static struct finding whole;
 	static struct fleet_pod pod;
 	struct pace pace = { .n = 0 };
+	static struct delivery delivery;
+	const struct own_sight sight = { &pace, &delivery, WORLD_T0 };
+	memset(delivery.troubles[0].last_error, 'x', sizeof delivery.troubles[0].last_error - 1);
+	delivery.n = delivery.n_receivers = 1;
 	pod.latest.interval_ms = UINT32_MAX;
 	pod.best_access = ACCESS_PROCESS;
 	for (unsigned i = 0; i < COLLECTOR_RULE_COUNT; i++) {
 		struct wire_finding finding = { .severity = SEVERITY_WARNING };
 		(void)snprintf(finding.rule, sizeof finding.rule, "%s", collector_rule_table[i].name);
 		memset(finding.title, 'x', sizeof finding.title - 1);
-		own_whole(&finding, i == COLLECTOR_RULE_STORE ? NULL : &pod, &pace, WORLD_T0, &whole);
+		own_whole(&finding, i >= COLLECTOR_RULE_STORE ? NULL : &pod, &sight, &whole);
 		assert_string_equal(whole.rule, collector_rule_table[i].name);
 		assert_in_range(strlen(whole.observation), 100, FINDING_TEXT_CAP - 2);
 		assert_true(whole.change[0] && whole.n_causes > 0 && whole.n_validate > 0 && whole.n_evidence > 0);
@@ -308,6 +360,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(silent_agents),
 		TEST(slow_agents_have_time),
+		TEST(a_receiver_that_fails_is_found_and_ends),
+		cmocka_unit_test(receivers_that_are_not_reached),
 		TEST(a_jump_of_the_clock_is_no_silence),
 		TEST(a_restart_forgets_nothing),
 		TEST(many_at_once),
