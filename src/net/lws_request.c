@@ -263,12 +263,16 @@ static int dispatch(struct server_ws *conn, struct lws *wsi)
 
 /* --- requests ------------------------------------------------------------------------------- */
 
+static bool wants_body(struct lws *wsi)
+{
+	return lws_hdr_total_length(wsi, WSI_TOKEN_POST_URI) > 0 || lws_hdr_total_length(wsi, WSI_TOKEN_PUT_URI) > 0 ||
+	       lws_hdr_total_length(wsi, WSI_TOKEN_PATCH_URI) > 0;
+}
+
 /* How long the body will be. Negative: 0, and why not. */
 static bool body_length(struct lws *wsi, uint64_t *ret_len, const char **ret_why, unsigned *ret_status)
 {
-	bool wants = lws_hdr_total_length(wsi, WSI_TOKEN_POST_URI) > 0 ||
-		     lws_hdr_total_length(wsi, WSI_TOKEN_PUT_URI) > 0 ||
-		     lws_hdr_total_length(wsi, WSI_TOKEN_PATCH_URI) > 0;
+	bool wants = wants_body(wsi);
 	char text[32];
 	*ret_status = 400;
 	*ret_why = "Content-Length is no number, or stands there twice";
@@ -298,6 +302,12 @@ int request_begin(struct server_ws *conn, struct lws *wsi)
 		return -1;
 	conn->exchange->reply = new_reply();
 	conn->exchange->body.cap = server->options.max_body;
+	/*
+	 * With a body it is the connection's last. Until lws 4.1.6 is told that the reply is out, at the next POLLOUT, it
+	 * takes whatever comes for more of that body (lib/roles/h1/ops-h1.c); a client that has the reply sends its next
+	 * request before that, one in ten here, and would find the connection closed.
+	 */
+	conn->exchange->close = wants_body(wsi) || lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH) > 0;
 	uint64_t len;
 	unsigned status;
 	const char *why;

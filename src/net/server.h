@@ -9,9 +9,9 @@
  *   WebSocket message         max_frame of its subprotocol over all fragments, else 1009; fragments count against message_timeout_ms
  *   a client that does not read   its replies wait at most write_timeout_ms, then it is closed
  *
- * A connection may serve several requests, but nobody may pipeline: bytes that come before the answer is out end the
- * connection after it. No Transfer-Encoding in requests, no HTTP/2. Servers of one loop share lws's lookup of a
- * subprotocol, so at most one of them may have any.
+ * A connection may serve several requests; one with a body is its last. Nobody may pipeline: bytes that come before the
+ * answer is out end the connection after it. No Transfer-Encoding in requests, no HTTP/2. Servers of one loop share
+ * lws's lookup of a subprotocol, so at most one of them may have any.
  *
  * No permessage-deflate. A frame that is no text or no UTF-8 ends its connection (1003, 1007).
  */
