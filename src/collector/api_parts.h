@@ -36,6 +36,11 @@ bool api_sees(const struct api_call *call, const struct subject_view *subject);
 /* The pod of an id that the viewer may see, or NULL and 404: whether there is one that it may not see is not told. */
 const struct fleet_pod *api_find_pod(struct api_call *call, struct str id);
 
+/* The same of one that may be gone: its history is in the store. */
+bool api_find_agent(struct api_call *call, struct str id, int64_t *ret_agent);
+/* from and to as given, or the last hour. False: 400, one is not before the other. */
+bool api_range(struct api_call *call, struct wall *ret_from, struct wall *ret_to);
+
 /* A list: {"items": [, then items, then ], "next": cursor}. */
 void api_list_start(struct api_call *call);
 void api_list_end(struct api_call *call, const char *next); /* NULL: that was all */
@@ -71,6 +76,7 @@ typedef void api_list_fn(struct api_call *call);
 typedef void api_item_fn(struct api_call *call, struct str id);
 api_list_fn api_me, api_workloads, api_pods, api_findings, api_postmortems, api_silences, api_silence_create,
 	api_silence_preview, api_audit;
-api_item_fn api_workload, api_pod, api_samples, api_finding, api_postmortem, api_silence, api_silence_end;
+api_item_fn api_workload, api_workload_pods, api_workload_owners, api_pod, api_samples, api_events, api_finding,
+	api_postmortem, api_silence, api_silence_end;
 
 #endif

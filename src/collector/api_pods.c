@@ -47,6 +47,29 @@ const struct fleet_pod *api_find_pod(struct api_call *call, struct str id)
 	return NULL;
 }
 
+bool api_find_agent(struct api_call *call, struct str id, int64_t *ret_agent)
+{
+	struct store_agent_row row;
+	struct err err;
+	int64_t agent = 0;
+	bool seen = false, failed = false;
+	const struct fleet_pod *pod = api_row(id, &agent) ? fleet_find(call->api->fleet, agent) : NULL;
+	if (pod) {
+		seen = auth_sees(&call->viewer, pod->subject.namespace_);
+	} else if (agent) {
+		int rc = store_agent_read(call->api->store, agent, &row, &err);
+		failed = rc < 0 && err.kind != ERR_GONE;
+		seen = rc == 0 && auth_sees(&call->viewer, row.subject.namespace_);
+	}
+	if (seen)
+		*ret_agent = agent;
+	else if (failed)
+		api_failed(call->reply, &err);
+	else
+		api_not_found(call);
+	return seen;
+}
+
 void api_pod(struct api_call *call, struct str id)
 {
 	const struct fleet_pod *pod = api_find_pod(call, id);

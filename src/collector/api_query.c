@@ -114,6 +114,11 @@ static int parse_connected(struct api_query *q, const char *value, struct err *e
 	return parse_bool("connected", value, &q->connected, err);
 }
 
+static int parse_past(struct api_query *q, const char *value, struct err *err)
+{
+	return parse_bool("past", value, &q->past, err);
+}
+
 static int parse_active(struct api_query *q, const char *value, struct err *err)
 {
 	q->has_active = true;
@@ -191,6 +196,7 @@ static const struct parameter {
 	{ "step", API_STEP, 0, parse_step },
 	{ "connected", API_CONNECTED, 0, parse_connected },
 	{ "active", API_ACTIVE, 0, parse_active },
+	{ "past", API_PAST, 0, parse_past },
 };
 
 static const struct parameter *find(struct str name, unsigned allowed, unsigned *ret_bit)

@@ -21,6 +21,7 @@ enum {
 	API_RANGE = 1 << 6, /* from, to */
 	API_STEP = 1 << 7,
 	API_CONNECTED = 1 << 8,
+	API_PAST = 1 << 10,
 	API_ACTIVE = 1 << 9,
 };
 
@@ -37,6 +38,7 @@ struct api_query {
 	bool has_step;
 	uint64_t step_ms;
 	bool has_connected, connected;
+	bool past;
 	bool has_active, active;
 	unsigned given; /* so that nothing is given twice */
 	char text[API_QUERY_CAP];

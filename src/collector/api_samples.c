@@ -97,23 +97,33 @@ static void put_holes(const struct series *series)
 	api_put_wall(out, "next_ms", series->next);
 }
 
-void api_samples(struct api_call *call, struct str id)
+bool api_range(struct api_call *call, struct wall *ret_from, struct wall *ret_to)
 {
 	enum { HOUR_MS = 3600 * 1000 };
-	const struct fleet_pod *pod = api_find_pod(call, id);
 	const struct api_query *q = &call->query;
-	struct js_out *out = &call->out;
-	struct err err;
-	if (!pod)
-		return;
 	struct wall to = q->to.ms ? q->to : (struct wall){ call->now.ms + 1 };
 	struct wall from = q->from.ms ? q->from : (struct wall){ to.ms > HOUR_MS ? to.ms - HOUR_MS : 1 };
 	if (from.ms >= to.ms) {
 		api_error(call->reply, 400, "bad-parameter", "from is not before to");
-		return;
+		return false;
 	}
+	*ret_from = from;
+	*ret_to = to;
+	return true;
+}
+
+void api_samples(struct api_call *call, struct str id)
+{
+	const struct api_query *q = &call->query;
+	struct js_out *out = &call->out;
+	struct err err;
+	struct wall from, to;
+	int64_t agent;
+	if (!api_find_agent(call, id, &agent) || !api_range(call, &from, &to))
+		return;
+	const struct fleet_pod *pod = fleet_find(call->api->fleet, agent);
 	uint64_t step = q->has_step ? q->step_ms : (uint64_t)(to.ms - from.ms) / POINTS_WANTED;
-	uint64_t interval = pod->latest.interval_ms ? pod->latest.interval_ms : 10000;
+	uint64_t interval = pod && pod->latest.interval_ms ? pod->latest.interval_ms : 10000;
 	auto_free struct series *series = calloc(1, sizeof *series);
 	if (!series) {
 		(void)err_set(&err, ERR_NOMEM, "no memory for a series");
@@ -124,18 +134,18 @@ void api_samples(struct api_call *call, struct str id)
 	series->hole_ms = 3 * (step > interval ? step : interval);
 	series->from = from;
 	js_out_object(out);
-	api_put_id(out, "pod", pod->agent);
+	api_put_id(out, "pod", agent);
 	api_put_wall(out, "from_ms", from);
 	api_put_wall(out, "to_ms", to);
 	api_put_u64(out, "step_ms", step);
 	js_out_key(out, "points");
 	js_out_array(out);
-	int rc = store_each_point(call->api->store, pod->agent, from, to, step, put_point, series, &err);
+	int rc = store_each_point(call->api->store, agent, from, to, step, put_point, series, &err);
 	js_out_array_end(out);
 	js_out_key(out, "gaps");
 	js_out_array(out);
 	if (rc == 0)
-		rc = store_each_gap(call->api->store, pod->agent, put_gap, series, &err);
+		rc = store_each_gap(call->api->store, agent, put_gap, series, &err);
 	js_out_array_end(out);
 	put_holes(series);
 	js_out_object_end(out);

@@ -408,6 +408,7 @@ void session_closed(struct session *session, unsigned close_code)
 	if (session->agent)
 		logger_say(ingest->options.log, SAY_DEBUG, "agent-left", "%s has gone (%u)", session->id, close_code);
 	inferred_ended(session);
+	session_events_ended(session);
 	leave(session);
 	if (session->listed)
 		unlist(session);

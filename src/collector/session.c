@@ -162,7 +162,8 @@ static void take_sample(struct session *session, struct wire_sample *sample)
 	/* The fleet has the session's offset itself. */
 	ingest_feed(ingest, session->agent, WIRE_SAMPLE)->sample = *sample;
 	sample->head.wall = corrected(session, sample->head.wall);
-	if (store_sample(ingest->store, session->agent, &epoch->stored, sample, ingest->wall, &err) < 0) {
+	if (store_sample(ingest->store, session->agent, &epoch->stored, sample, ingest->wall, &err) < 0 ||
+	    session_events_sample(session, sample, &err) < 0) {
 		ingest_fail(ingest, &err);
 		return;
 	}
@@ -231,7 +232,8 @@ static void take_bye(struct session *session)
 	if (!open_batch(session))
 		return;
 	if (store_bye(ingest->store, session->agent, &session->epochs[session->n_epochs - 1].stored, ingest->wall,
-		      &err) < 0) {
+		      &err) < 0 ||
+	    session_events_bye(session, &err) < 0) {
 		ingest_fail(ingest, &err);
 		return;
 	}

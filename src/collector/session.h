@@ -8,6 +8,7 @@
 #ifndef COLLECTOR_SESSION_H
 #define COLLECTOR_SESSION_H
 
+#include "collector/events.h"
 #include "collector/ingest.h"
 #include "collector/last_word.h"
 #include "config/policyconf.h"
@@ -69,6 +70,7 @@ struct session {
 	struct last_word last;
 	bool oom_rose, oom_kill_rose;
 	struct mono oom_at;
+	struct event_state happened;
 };
 
 /* What the fleet is told once the batch is committed. */
@@ -141,6 +143,15 @@ void session_policy(struct session *session, struct wire_policy *ret_policy);
 /* --- session_hello.c ---------------------------------------------------------------------------- */
 
 void hello_take(struct session *session, const struct wire_hello *hello);
+
+/* --- session_events.c: what happened goes into the batch of the sample that tells it --------------- */
+
+int session_events_hello(struct session *session, const struct wire_hello *hello, bool new_start, struct err *err)
+	__attribute__((warn_unused_result));
+int session_events_sample(struct session *session, const struct wire_sample *sample, struct err *err)
+	__attribute__((warn_unused_result));
+int session_events_bye(struct session *session, struct err *err) __attribute__((warn_unused_result));
+void session_events_ended(struct session *session);
 
 /* --- rate.c ------------------------------------------------------------------------------------ */
 

@@ -75,6 +75,9 @@ static int put_hello(struct session *session, const struct wire_hello *hello, st
 	if (rc < 0)
 		return rc;
 	session->agent = agent;
+	rc = session_events_hello(session, hello, session->epochs[hello->n_epochs - 1].stored.is_new, err);
+	if (rc < 0)
+		return rc;
 	session->n_epochs = hello->n_epochs;
 	for (size_t i = 0; i < session->n_epochs; i++)
 		session->epochs[i].committed = session->epochs[i].stored.acked;
@@ -94,6 +97,7 @@ static void replace_older(struct session *session)
 	session->oom_rose = older->oom_rose;
 	session->oom_kill_rose = older->oom_kill_rose;
 	session->oom_at = older->oom_at;
+	session->happened = older->happened;
 	session_fail(older, WIRE_ERR_REPLACED, "another session of %s is newer", session->id);
 }
 

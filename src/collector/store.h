@@ -47,6 +47,7 @@ struct store_epoch {
 	struct wire_epoch epoch;
 	uint64_t acked; /* all up to it are stored or declared; 0: none */
 	bool finished;  /* nothing of it can still come: a later hello of the agent did not name it */
+	bool is_new;    /* made just now */
 };
 
 /* An epoch of an agent, made where it is new. */

@@ -62,6 +62,9 @@ static const struct {
 		   " (SELECT alert FROM alert)" },
 	{ "alert", "SELECT alert, 'ended before it started' FROM alert WHERE ended_ms > 0 AND (ended_ms < started_ms OR"
 		   " end_order <= start_order)" },
+	{ "event", "SELECT agent, 'of no agent' FROM event WHERE agent NOT IN (SELECT agent FROM agent)" },
+	{ "event", "SELECT agent, 'of kind ' || kind || ', value ' || value FROM event WHERE kind NOT BETWEEN 0 AND 9"
+		   " OR value < -1 OR before < -1" },
 	{ "epoch",
 	  "SELECT s.epoch, 'sample ' || s.seq || ' lies in a gap' FROM gap g CROSS JOIN sample s ON g.epoch = s.epoch"
 	  " AND s.seq BETWEEN g.from_seq AND g.to_seq" },

@@ -9,6 +9,7 @@
 #include "base/sat.h"
 #include "collector/store_audit.h"
 #include "collector/store_db.h"
+#include "collector/store_event.h"
 #include "collector/store_silence.h"
 
 enum {
@@ -209,6 +210,9 @@ static int expire(struct store *store, struct wall now, bool *ret_more, struct e
 	for (int i = 0; rc == 0 && i < EXPIRE_ROWS / 10; i++) /* each has up to WIRE_PARTS_MAX frames */
 		rc = expire_death(store, old.ms, &n, err);
 	if (rc == 0)
+		rc = store_events_expire(store, ago(aged, store->options.raw_s), ago(aged, store->options.rollup_s),
+					 EXPIRE_ROWS, &n, err);
+	if (rc == 0)
 		rc = expire_tokens(store, now, err);
 	if (rc == 0)
 		rc = expire_deeds(store, old, &n, err);
@@ -236,11 +240,12 @@ int store_pages(struct store *store, uint64_t *ret_all, uint64_t *ret_free, stru
 }
 
 /*
- * Takes the oldest of what can best be spared: raw samples become minutes before their time, then minutes go, then
+ * Takes the oldest of what can best be spared: raw samples become minutes before their time, then minutes go, then events,
  * findings that are over, those that are not, and post-mortems last.
  */
 static int shed(struct store *store, struct wall now, size_t *ret_did, struct err *err)
 {
+	const struct wall all = { INT64_MAX };
 	int64_t n = 0, minutes = 0, rollups = store->tally.rollups;
 	int rc = store_rollup(store, (struct wall){ INT64_MAX }, ret_did, err);
 	if (rc < 0 || *ret_did) {
@@ -256,6 +261,8 @@ static int shed(struct store *store, struct wall now, size_t *ret_did, struct er
 	rc = expire_chunks(store, INT64_MAX, 10, &minutes, err);
 	store->shed_rollups_total += (uint64_t)(rollups - store->tally.rollups);
 	if (rc == 0 && minutes == 0)
+		rc = store_events_expire(store, all, all, EXPIRE_ROWS, &n, err);
+	if (rc == 0 && minutes + n == 0)
 		rc = expire_findings(store, INT64_MAX, WIRE_CLEARED, &n, err);
 	if (rc == 0 && minutes + n == 0)
 		rc = expire_findings(store, INT64_MAX, WIRE_OPENED, &n, err);

@@ -42,6 +42,7 @@ static int put_agent(struct store *store, const char *agent_id, const struct wir
 		store_bind_text(put, 1, str_of(agent_id));
 	store_bind_text(put, 2, buf_str(&subject));
 	store_bind_int(put, 3, received.ms);
+	store_bind_text(put, 4, str_of(hello->subject.workload));
 	rc = store_run(store, put, err);
 	if (rc < 0)
 		return rc;
@@ -93,7 +94,8 @@ static int find_epoch(struct store *store, int64_t agent, const struct wire_epoc
 	rc = store_run(store, add, err);
 	if (rc < 0)
 		return rc;
-	*ret_epoch = (struct store_epoch){ .row = sqlite3_last_insert_rowid(store->db), .epoch = *epoch };
+	*ret_epoch =
+		(struct store_epoch){ .row = sqlite3_last_insert_rowid(store->db), .epoch = *epoch, .is_new = true };
 	return 0;
 }
 

@@ -43,12 +43,9 @@ static int agent_of_row(sqlite3_stmt *s, struct store_agent_row *row, struct err
 	return store_subject_read(store_column(s, 2), &row->subject, err);
 }
 
-int store_each_agent(struct store *store, store_agent_fn *fn, void *context, struct err *err)
+static int each_agent(struct store *store, sqlite3_stmt *s, store_agent_fn *fn, void *context, struct err *err)
 {
 	bool more = true;
-	auto_statement sqlite3_stmt *s = store_query(store, AGENT_SELECT " ORDER BY seen DESC, a.agent DESC", err);
-	if (!s)
-		return -EIO;
 	while (more) {
 		struct store_agent_row row;
 		int rc = store_next(store, s, &more, err);
@@ -60,6 +57,24 @@ int store_each_agent(struct store *store, store_agent_fn *fn, void *context, str
 			break;
 	}
 	return 0;
+}
+
+int store_each_agent(struct store *store, store_agent_fn *fn, void *context, struct err *err)
+{
+	auto_statement sqlite3_stmt *s = store_query(store, AGENT_SELECT " ORDER BY seen DESC, a.agent DESC", err);
+	return s ? each_agent(store, s, fn, context, err) : -EIO;
+}
+
+int store_each_agent_of(struct store *store, const char *workload, int64_t below, store_agent_fn *fn, void *context,
+			struct err *err)
+{
+	auto_statement sqlite3_stmt *s =
+		store_query(store, AGENT_SELECT " WHERE a.workload = ?1 AND a.agent < ?2 ORDER BY a.agent DESC", err);
+	if (!s)
+		return -EIO;
+	store_bind_text(s, 1, str_of(workload));
+	store_bind_int(s, 2, below ? below : INT64_MAX);
+	return each_agent(store, s, fn, context, err);
 }
 
 int store_agent_read(struct store *store, int64_t agent, struct store_agent_row *ret_row, struct err *err)

@@ -17,6 +17,10 @@ typedef bool store_agent_fn(void *context, const struct store_agent_row *row);
 int store_each_agent(struct store *store, store_agent_fn *fn, void *context, struct err *err)
 	__attribute__((warn_unused_result));
 
+/* Those that named this workload last ("": none), newest row first, below `below` where that is not 0. Of any namespace. */
+int store_each_agent_of(struct store *store, const char *workload, int64_t below, store_agent_fn *fn, void *context,
+			struct err *err) __attribute__((warn_unused_result));
+
 /* One of them; GONE if there is none of this row. */
 int store_agent_read(struct store *store, int64_t agent, struct store_agent_row *ret_row, struct err *err)
 	__attribute__((warn_unused_result));

@@ -40,9 +40,12 @@ const char *const store_migrations[STORE_VERSION] = {
 	"CREATE TABLE token (sha256 BLOB PRIMARY KEY, agent_id TEXT NOT NULL, expires_ms INTEGER NOT NULL) STRICT,"
 	" WITHOUT ROWID;",
 	/* 2: what happened to a target, for the time axis: collector/events.h */
-	"CREATE TABLE event (agent INTEGER NOT NULL, at_ms INTEGER NOT NULL, kind INTEGER NOT NULL, value INTEGER NOT NULL,"
-	" before INTEGER NOT NULL, PRIMARY KEY (agent, at_ms, kind)) STRICT, WITHOUT ROWID;"
-	"CREATE INDEX event_age ON event (at_ms);",
+	"CREATE TABLE event (agent INTEGER NOT NULL, kind INTEGER NOT NULL, at_ms INTEGER NOT NULL, value INTEGER NOT NULL,"
+	" before INTEGER NOT NULL, PRIMARY KEY (agent, kind, at_ms)) STRICT, WITHOUT ROWID;"
+	"CREATE INDEX event_age ON event (kind, at_ms);"
+	"ALTER TABLE agent ADD COLUMN workload TEXT NOT NULL DEFAULT '';"
+	"UPDATE agent SET workload = coalesce(json_extract(subject, '$.workload'), '') WHERE json_valid(subject);"
+	"CREATE INDEX agent_workload ON agent (workload);",
 	/* 3: silences, acknowledgements, and who did what: collector/silences.h */
 	"CREATE TABLE silence (silence INTEGER PRIMARY KEY, kind INTEGER NOT NULL, matchers TEXT NOT NULL,"
 	" reason TEXT NOT NULL, author TEXT NOT NULL, created_ms INTEGER NOT NULL, until_ms INTEGER NOT NULL,"
@@ -74,8 +77,8 @@ const char *const store_sql[ST_COUNT] = {
 	[ST_AGE_WRITE] = "UPDATE age SET at_ms = ?1",
 
 	[ST_AGENT_FIND] = "SELECT agent FROM agent WHERE id = ?1",
-	[ST_AGENT_ADD] = "INSERT INTO agent (id, subject, first_ms, last_ms) VALUES (?1, ?2, ?3, ?3)",
-	[ST_AGENT_UPDATE] = "UPDATE agent SET subject = ?2, last_ms = ?3 WHERE agent = ?1",
+	[ST_AGENT_ADD] = "INSERT INTO agent (id, subject, first_ms, last_ms, workload) VALUES (?1, ?2, ?3, ?3, ?4)",
+	[ST_AGENT_UPDATE] = "UPDATE agent SET subject = ?2, last_ms = ?3, workload = ?4 WHERE agent = ?1",
 
 	[ST_EPOCH_FIND] = "SELECT epoch, acked, finished FROM epoch WHERE agent = ?1 AND id = ?2",
 	[ST_EPOCH_ADD] = "INSERT INTO epoch (agent, id, acked, base, finished, bye, first_ms, last_ms)"
@@ -116,6 +119,15 @@ const char *const store_sql[ST_COUNT] = {
 	[ST_PART_ADD] = "INSERT INTO part (postmortem, part, text) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
 	[ST_PARTS_DELETE] = "DELETE FROM part WHERE postmortem = ?1",
 
+	[ST_EVENT_PUT] =
+		"INSERT INTO event (agent, kind, at_ms, value, before) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE"
+		" SET value = excluded.value, before = excluded.before WHERE excluded.value <> 0 AND event.value <> excluded.value",
+	[ST_EVENT_FOUND] = "DELETE FROM event WHERE agent = ?1 AND kind = ?2 AND at_ms >= ?3",
+	[ST_EVENT_LAST] =
+		"SELECT at_ms, value, before FROM event WHERE agent = ?1 AND kind = ?2 ORDER BY at_ms DESC LIMIT 1",
+	[ST_EVENTS_EXPIRE] = "DELETE FROM event WHERE (agent, kind, at_ms) IN (SELECT agent, kind, at_ms FROM event"
+			     " WHERE kind = ?1 AND at_ms < ?2 ORDER BY at_ms LIMIT ?3)",
+
 	[ST_TOKEN_ADD] = "INSERT INTO token (sha256, agent_id, expires_ms) VALUES (?1, ?2, ?3) ON CONFLICT (sha256)"
 			 " DO UPDATE SET agent_id = excluded.agent_id, expires_ms = excluded.expires_ms",
 	[ST_TOKEN_FIND] = "SELECT agent_id FROM token WHERE sha256 = ?1 AND expires_ms > ?2",
@@ -151,7 +163,8 @@ const char *const store_sql[ST_COUNT] = {
 	[ST_AGENTS_DELETE] = "DELETE FROM agent WHERE last_ms < ?1"
 			     " AND NOT EXISTS (SELECT 1 FROM epoch e WHERE e.agent = agent.agent)"
 			     " AND NOT EXISTS (SELECT 1 FROM finding f WHERE f.agent = agent.agent)"
-			     " AND NOT EXISTS (SELECT 1 FROM postmortem p WHERE p.agent = agent.agent) RETURNING agent",
+			     " AND NOT EXISTS (SELECT 1 FROM postmortem p WHERE p.agent = agent.agent)"
+			     " AND NOT EXISTS (SELECT 1 FROM event v WHERE v.agent = agent.agent) RETURNING agent",
 	[ST_SILENCE_ADD] =
 		"INSERT INTO silence (kind, matchers, reason, author, created_ms, until_ms, ended_ms, ended_by)"
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, '')",
