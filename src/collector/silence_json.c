@@ -118,7 +118,7 @@ static int check_rule(const struct silence_matchers *m, struct err *err)
 static int check_acknowledgement(const struct silence_matchers *m, struct err *err)
 {
 	const unsigned needed = 1U << SILENCE_NAMESPACE | 1U << SILENCE_WORKLOAD | 1U << SILENCE_RULE;
-	if ((m->given & needed) != needed || m->patterns || m->given & 1U << SILENCE_POD)
+	if ((m->given & needed) != needed || m->given & 1U << SILENCE_POD)
 		return err_set(
 			err, ERR_USAGE,
 			"matchers: an acknowledgement is of one alert: namespace, workload and rule by their names, without a pod");
@@ -221,6 +221,8 @@ static int parse(struct str body, bool preview, struct wall now, struct silence 
 		rc = take_kind(js_get(root, "kind"), &s->kind, err);
 	if (rc == 0)
 		rc = take_matchers(js_get(root, "matchers"), &s->matchers, err);
+	if (s->kind == SILENCE_ACKNOWLEDGEMENT)
+		s->matchers.patterns = 0;
 	if (rc == 0)
 		rc = check_rule(&s->matchers, err);
 	if (rc == 0 && s->kind == SILENCE_ACKNOWLEDGEMENT)
