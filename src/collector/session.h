@@ -8,8 +8,8 @@
 #ifndef COLLECTOR_SESSION_H
 #define COLLECTOR_SESSION_H
 
+#include "collector/batch.h"
 #include "collector/events.h"
-#include "collector/ingest.h"
 #include "collector/last_word.h"
 #include "config/policyconf.h"
 #include "wire/wire.h"
@@ -17,7 +17,6 @@
 enum {
 	INGEST_SLOW_MS = 1000,
 	INGEST_PAUSED_MS = 50, /* while somebody is not read */
-	INGEST_BUCKETS = 4096, /* chains of two or three at 10,000 agents */
 	CLOCK_OFFSET_MS = 30000,
 	HELLO_MS = 30000, /* an agent says hello at once; who holds a connection and says nothing is none */
 	/* A session may send this much of its rate at once, and be held back so long before it is closed. */
@@ -72,58 +71,6 @@ struct session {
 	struct mono oom_at;
 	struct event_state happened;
 };
-
-/* What the fleet is told once the batch is committed. */
-struct fed {
-	int64_t agent;
-	struct wall received;
-	enum wire_type type; /* SAMPLE, FINDING, POSTMORTEM */
-	union {
-		struct wire_sample sample;
-		struct wire_finding finding;
-	};
-};
-
-struct ingest {
-	struct loop *loop;
-	struct ingest_options options;
-	struct store *store;
-	struct fleet *fleet;
-	struct loop_timer *commit_timer, *slow_timer;
-	struct mono now;
-	struct wall wall;
-	struct session *sessions, *by_id[INGEST_BUCKETS], *by_epoch[INGEST_BUCKETS];
-	uint64_t n_anonymous;
-	bool stopping, unhealthy, loaded;
-	struct mono probe_due; /* while unhealthy */
-	bool batch_open;
-	struct mono batch_opened;
-	struct session *batch;
-	struct fed *fed; /* commit_messages rows */
-	unsigned n_fed;
-	struct watch *watches;
-	unsigned n_watches, n_paused;
-	/* Of silences: what sessions are held against; all of them have been; what was said that does not fit. */
-	uint64_t policy_version, policy_done, policy_said;
-	struct ingest_counts counts;
-	struct wire_message message, answer;
-};
-
-/* --- ingest.c -------------------------------------------------------------------------------- */
-
-/* The open batch, begun where there is none. A failure has failed the whole batch already. */
-int ingest_begin(struct ingest *ingest, struct err *err) __attribute__((warn_unused_result));
-void ingest_join(struct session *session);
-/* Of the open batch; NULL: nothing more will fit, which ingest_full() prevents. */
-struct fed *ingest_feed(struct ingest *ingest, int64_t agent, enum wire_type type);
-bool ingest_full(const struct ingest *ingest);
-/* Nothing of the batch is stored: its sessions are closed with WIRE_CLOSE_STORE. */
-void ingest_fail(struct ingest *ingest, const struct err *err);
-/* The session of this id that is not being closed, or NULL. */
-struct session *ingest_find(struct ingest *ingest, const char *id);
-/* The same, by the epoch that is its present start. */
-struct session *ingest_find_live(struct ingest *ingest, struct wire_epoch epoch);
-void ingest_list(struct session *session);
 
 /* --- session.c ------------------------------------------------------------------------------- */
 
