@@ -210,6 +210,7 @@ class FleetPage {
 		this.table.element.dataset.view = query.view;
 		this.table.element.setAttribute('aria-busy', String(fleet?.query !== query));
 		if (!fleet) {
+			this.table.element.hidden = true;
 			replace(this.note, loading('the fleet'));
 			return;
 		}
