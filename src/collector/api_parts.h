@@ -60,6 +60,7 @@ void api_put_id(struct js_out *out, const char *key, int64_t row);
 void api_put_owner(struct js_out *out, const char *key, int owner);
 void api_put_subject(struct js_out *out, const struct subject_view *subject);
 void api_put_workload_id(struct js_out *out, const char *key, const struct subject_view *subject);
+void api_put_workload(struct js_out *out, const struct fleet_workload *workload);
 void api_put_finding_id(struct js_out *out, const char *key, int64_t agent, const char *id);
 void api_put_groups(struct js_out *out, const char *key, const struct qty groups[GROUP_COUNT]);
 void api_put_pod(struct js_out *out, const struct fleet_pod *pod, const struct silences *silences,

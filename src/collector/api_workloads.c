@@ -19,9 +19,8 @@ static void put_sum(struct js_out *out, const char *key, struct qty sum, uint64_
 	js_out_object_end(out);
 }
 
-static void put_workload(struct api_call *call, const struct fleet_workload *workload, const struct fleet_sum *sum)
+static void put_workload(struct js_out *out, const struct fleet_workload *workload, const struct fleet_sum *sum)
 {
-	struct js_out *out = &call->out;
 	struct subject_view view = view_of(workload);
 	js_out_object(out);
 	api_put_workload_id(out, "id", &view);
@@ -53,6 +52,13 @@ static void put_workload(struct api_call *call, const struct fleet_workload *wor
 	js_out_object_end(out);
 	api_put_wall(out, "last_postmortem_ms", sum->last_postmortem);
 	js_out_object_end(out);
+}
+
+void api_put_workload(struct js_out *out, const struct fleet_workload *workload)
+{
+	struct fleet_sum sum;
+	fleet_sum(workload, &sum);
+	put_workload(out, workload, &sum);
 }
 
 /* The severity asked for, and that one of its pods matches: a filter by node shows the workloads on that node. */
@@ -101,7 +107,7 @@ void api_workloads(struct api_call *call)
 			(void)api_workload_id(&next, last->cluster, last->namespace_, last->name);
 			break;
 		}
-		put_workload(call, workloads[i], &sum);
+		put_workload(&call->out, workloads[i], &sum);
 		last = workloads[i];
 		shown++;
 	}
@@ -121,8 +127,6 @@ void api_workload(struct api_call *call, struct str id)
 		api_not_found(call);
 		return;
 	}
-	struct fleet_sum sum;
-	fleet_sum(workloads[at], &sum);
-	put_workload(call, workloads[at], &sum);
+	api_put_workload(&call->out, workloads[at]);
 	api_end(call);
 }

@@ -21,7 +21,7 @@ struct auth {
 	struct reviews *reviews; /* NULL: none are made */
 	struct loop *loop;
 	struct mono looked;
-	unsigned generation, proxy_generation; /* of agents' tokens; of the proxy's viewers */
+	unsigned generation, viewers_generation, proxy_generation; /* of agents' tokens, viewers', the proxy's */
 	struct auth_counts counts;
 };
 
@@ -49,6 +49,7 @@ int auth_reload(struct auth *auth, struct err *err)
 	int other =
 		read_again(&auth->viewers, auth->options.viewer_tokens_file, TOKENS_VIEWERS, rc < 0 ? &second : err);
 	rc = rc < 0 ? rc : other;
+	auth->viewers_generation += other == 0;
 	other = read_again(&auth->proxied, auth->options.proxy_viewers_file, TOKENS_PROXY, rc < 0 ? &second : err);
 	auth->proxy_generation += other == 0;
 	return rc < 0 ? rc : other;
@@ -77,7 +78,7 @@ static void look_at_files(struct auth *auth)
 	auth->looked = now;
 	auth->generation += look_at(auth, &auth->agents, auth->options.agent_tokens_file, TOKENS_AGENTS);
 	/* A viewer's is asked for at each request. */
-	(void)look_at(auth, &auth->viewers, auth->options.viewer_tokens_file, TOKENS_VIEWERS);
+	auth->viewers_generation += look_at(auth, &auth->viewers, auth->options.viewer_tokens_file, TOKENS_VIEWERS);
 	auth->proxy_generation += look_at(auth, &auth->proxied, auth->options.proxy_viewers_file, TOKENS_PROXY);
 }
 
@@ -85,6 +86,11 @@ unsigned auth_step(struct auth *auth)
 {
 	look_at_files(auth);
 	return auth->generation;
+}
+
+unsigned auth_viewers_generation(const struct auth *auth)
+{
+	return auth->viewers_generation + auth->proxy_generation;
 }
 
 bool auth_holds(const struct auth *auth, const char *method, const char *id)

@@ -85,6 +85,8 @@ bool auth_viewer_again(struct auth *auth, struct auth_viewer *viewer);
 bool auth_sees(const struct auth_viewer *viewer, const char *namespace_);
 /* Looks at the files where it is time to. The number is another one once tokens of agents have been read again. */
 unsigned auth_step(struct auth *auth);
+/* The same of people's. */
+unsigned auth_viewers_generation(const struct auth *auth);
 /* By what is read now, an agent that was let in under this id by this method would be let in again. */
 bool auth_holds(const struct auth *auth, const char *method, const char *id);
 void auth_count(const struct auth *auth, struct auth_counts *ret_counts);

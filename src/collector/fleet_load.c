@@ -3,8 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/auto.h"
-#include "collector/fleet_read.h"
+#include "collector/fleet_parts.h"
 #include "wire/wire.h"
 
 enum { LAST_POINT_MS = 10 * 60 * 1000, ROWS_AT_ONCE = 1000 };
@@ -135,4 +134,24 @@ int fleet_load(struct fleet *fleet, struct store *store, struct wall now, struct
 	if (rc == 0)
 		rc = load_points(loading, store, err);
 	return rc < 0 ? rc : load_findings(loading, store, err);
+}
+
+static bool take_spark(void *context, const struct store_point *point)
+{
+	struct fleet_pod *pod = context;
+	struct qty floor = qty_known(point->floor_max_bytes) ? point->floor_max_bytes : point->floor_bytes;
+	spark_put(&pod->spark, point->wall.ms ? point->wall : point->received, floor, store_point_limit(point));
+	return true;
+}
+
+void fleet_load_spark(struct fleet *fleet, struct store *store, int64_t agent, struct wall now)
+{
+	struct err err;
+	struct fleet_pod *pod = fleet_pod(fleet, agent);
+	struct wall from = { now.ms - SPARK_MINUTES * INT64_C(60000) };
+	if (!pod || pod->spark_loaded)
+		return;
+	pod->spark_loaded = true;
+	if (store_each_point(store, agent, from, now, 0, take_spark, pod, &err) == 0)
+		fleet_mark(fleet, pod);
 }

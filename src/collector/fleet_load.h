@@ -9,4 +9,10 @@
 int fleet_load(struct fleet *fleet, struct store *store, struct wall now, struct err *err)
 	__attribute__((warn_unused_result));
 
+/*
+ * The last hour of one pod that was read back, for its line: some milliseconds, so only of what somebody looks at. What cannot be
+ * read is a gap.
+ */
+void fleet_load_spark(struct fleet *fleet, struct store *store, int64_t agent, struct wall now);
+
 #endif

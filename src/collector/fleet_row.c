@@ -89,13 +89,6 @@ static void put_figures(struct js_out *out, const struct fleet_pod *pod, struct 
 	put_text(out, "spark", spark);
 }
 
-static void put_state(struct js_out *out, const struct index_pod *entry, struct wall now)
-{
-	int64_t age_ms = now.ms - entry->pod->heard.ms;
-	put_text(out, "state", pod_state_names[entry->state]);
-	api_put_u64(out, "age_ms", age_ms > 0 ? (uint64_t)age_ms : 0);
-}
-
 static void put_jobs(struct js_out *out, const struct subject_view *subject)
 {
 	js_out_key(out, "jobs");
@@ -129,7 +122,7 @@ static void put_pod(struct js_out *out, const struct row_context *context, const
 	put_text(out, "cluster", pod->subject.cluster);
 	put_text(out, "node", pod->subject.node);
 	put_versions(out, pod);
-	put_state(out, entry, context->now);
+	put_text(out, "state", pod_state_names[entry->state]);
 	put_worst(out, context, &worst);
 	put_figures(out, pod, context->now);
 }
@@ -168,7 +161,7 @@ static void put_workload(struct js_out *out, const struct row_context *context, 
 	put_text(out, "namespace", workload->namespace_);
 	put_text(out, "cluster", workload->cluster);
 	put_versions(out, row->pod->pod);
-	put_state(out, row->pod, context->now);
+	put_text(out, "state", pod_state_names[row->pod->state]);
 	put_worst(out, context, &worst);
 	put_figures(out, row->pod->pod, context->now);
 	api_put_u64(out, "pods", entry->n);
@@ -183,12 +176,10 @@ static void put_workload(struct js_out *out, const struct row_context *context, 
 void fleet_put_row(struct js_out *out, const struct row_context *context, enum view_kind kind,
 		   const struct view_row *row)
 {
-	js_out_object(out);
 	if (kind == VIEW_PODS)
 		put_pod(out, context, row->pod);
 	else
 		put_workload(out, context, row);
-	js_out_object_end(out);
 }
 
 /* --- above and beside them --------------------------------------------------------------------------------------- */

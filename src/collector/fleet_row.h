@@ -14,6 +14,7 @@ struct row_context {
 	struct wall now;
 };
 
+/* The members of a row, but for `age_ms`: that is of the moment at which it is sent. */
 void fleet_put_row(struct js_out *out, const struct row_context *context, enum view_kind kind,
 		   const struct view_row *row);
 void fleet_put_summary(struct js_out *out, const struct view_summary *summary);

@@ -275,6 +275,6 @@ int live_request_parse(struct str text, struct live_request *ret_request, int64_
 		return err_set(err, ERR_USAGE, "n: expected a whole number");
 	rc = take_kind(root, &request, err);
 	if (rc == 0)
-		*ret_request = request;
+		memcpy(ret_request, &request, sizeof request); /* with its padding */
 	return rc;
 }

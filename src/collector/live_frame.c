@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Frames of a topic: what viewers share is written once, what is a viewer's own stands around it. */
+#include <inttypes.h>
+
+#include "collector/live_parts.h"
+
+static void put_above(const struct topic *topic, struct buf *out)
+{
+	struct js_out js;
+	(void)buf_printf(out, ",\"total\":%" PRIu64 ",\"matching\":%" PRIu64 ",", topic->total, topic->matching);
+	/* The comma is where the object's brace would be, and the closing one goes. */
+	auto_buf struct buf text = { .cap = LIVE_BODY_CAP };
+	js_out_start(&js, &text, 0);
+	js_out_object(&js);
+	fleet_put_summary(&js, &topic->summary);
+	js_out_object_end(&js);
+	if (js_out_end(&js, NULL) == 0)
+		(void)buf_add(out, (struct str){ text.ptr + 1, text.len - 2 });
+}
+
+static void put_row(const struct topic *topic, size_t at, struct buf *out)
+{
+	const struct live_row *row = &topic->shown[at];
+	int64_t age_ms = topic->at_ms - row->heard_ms;
+	/* Its text ends with a brace, before which goes the age: the text may be older than this frame. */
+	(void)buf_add(out, (struct str){ topic->rows.ptr + row->at, row->len - 1 });
+	(void)buf_printf(out, ",\"age_ms\":%" PRId64 "}", age_ms > 0 ? age_ms : 0);
+}
+
+static void put_whole(const struct topic *topic, struct buf *out)
+{
+	buf_clear(out);
+	(void)buf_printf(out, "\"at_ms\":%" PRId64, topic->at_ms);
+	if (topic->request.kind != LIVE_FLEET) {
+		if (!topic->gone) {
+			(void)buf_putc(out, ',');
+			(void)buf_add(out, buf_str(&topic->rows));
+		}
+		return;
+	}
+	put_above(topic, out);
+	(void)buf_printf(out, ",\"from\":%" PRIu32 ",\"rows\":[", topic->request.query.from);
+	for (size_t i = 0; i < topic->n_shown; i++) {
+		if (i > 0)
+			(void)buf_putc(out, ',');
+		put_row(topic, i, out);
+	}
+	(void)buf_putc(out, ']');
+}
+
+static void put_step(const struct topic *topic, struct buf *out)
+{
+	buf_clear(out);
+	(void)buf_printf(out, "\"at_ms\":%" PRId64, topic->at_ms);
+	if (topic->above_changed)
+		put_above(topic, out);
+	(void)buf_puts(out, ",\"rows\":[");
+	for (size_t i = 0; i < topic->n_changed; i++) {
+		(void)buf_printf(out, "%s[%u,", i > 0 ? "," : "", (unsigned)topic->changed[i]);
+		put_row(topic, topic->changed[i], out);
+		(void)buf_putc(out, ']');
+	}
+	(void)buf_putc(out, ']');
+}
+
+static const char *type_of(const struct topic *topic, bool step)
+{
+	if (topic->request.kind == LIVE_FLEET)
+		return step ? "rows" : "fleet";
+	if (topic->gone)
+		return "gone";
+	return topic->request.kind == LIVE_POD ? "pod" : "workload";
+}
+
+static struct str body_of(struct topic *topic, bool step)
+{
+	struct buf *body = step ? &topic->step : &topic->whole;
+	uint64_t *seq = step ? &topic->step_seq : &topic->whole_seq;
+	if (*seq != topic->seq) {
+		if (step)
+			put_step(topic, body);
+		else
+			put_whole(topic, body);
+		*seq = topic->seq;
+	}
+	return buf_str(body);
+}
+
+bool topic_frame(struct live_viewer *viewer, struct buf *frame)
+{
+	struct topic *topic = viewer->topic;
+	/* Whoever has nothing yet waits for the next look: what is there may be of a minute ago. */
+	if (!topic || topic->due || topic->seq == 0 || viewer->seen == topic->seq)
+		return false;
+	bool step = topic->is_step && viewer->seen > 0 && viewer->seen == topic->seq - 1;
+	struct str body = body_of(topic, step);
+	(void)buf_printf(frame, "{\"type\":\"%s\",\"n\":%" PRId64 ",", type_of(topic, step), viewer->n);
+	(void)buf_add(frame, body);
+	if (viewer->facets_seen != topic->facets_seq) {
+		(void)buf_putc(frame, ',');
+		(void)buf_add(frame, buf_str(&topic->facets));
+		viewer->facets_seen = topic->facets_seq;
+	}
+	(void)buf_putc(frame, '}');
+	if (viewer->seen > 0)
+		viewer->live->counts.skipped_total += topic->seq - viewer->seen - 1;
+	viewer->seen = topic->seq;
+	return true;
+}
