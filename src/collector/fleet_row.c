@@ -79,8 +79,10 @@ static void put_figures(struct js_out *out, const struct fleet_pod *pod, struct 
 	put_signed(out, "freeboard_bp", fleet_freeboard_bp(latest));
 	put_text(out, "level",
 		 latest->freeboard_level == FREEBOARD_UNREAD ? NULL : freeboard_level_names[latest->freeboard_level]);
+	put_text(out, "forecast", latest->forecast.kind[0] ? latest->forecast.kind : NULL);
 	put_count(out, "likely_s", latest->forecast.likely_s);
 	put_count(out, "earliest_s", latest->forecast.earliest_s);
+	put_count(out, "latest_s", latest->forecast.latest_s);
 	api_put_owner(out, "grows", latest->forecast.kind[0] ? latest->forecast.owner : -1);
 	api_put_owner(out, "owner", owner);
 	put_qty(out, "owner_bytes", owner < 0 ? (struct qty){ 0 } : qty_measured(owner_bytes));
