@@ -42,7 +42,7 @@ function workloadName(row)
 {
 	const text = row.workload === null ? '(no workload)' : row.workload;
 	return [
-		h('a', { class: 'main', href: link('workloads/' + row.workload_id), data: { main: '' } }, fitted(text)),
+		h('a', { class: 'main', href: link('workloads/' + row.id), data: { main: '' } }, fitted(text)),
 		sub(dotted(stateTag(row), row.namespace === null ? null : name(row.namespace, 28), row.engine ? name(row.engine, 28) : row.role)),
 	];
 }
@@ -131,13 +131,13 @@ function heard(row)
 		sub(row.state === 'connected' ? '' : row.state)];
 }
 
-const WHO = ['workload', 'workload_id', 'namespace', 'engine', 'role', 'state', 'urgent', 'stale_s'];
+const WHO = ['id', 'workload', 'workload_id', 'namespace', 'engine', 'role', 'state', 'urgent', 'stale_s'];
 
 /* sort: what the column's head asks for; docs/live.md says which way each goes by itself. */
 export const COLUMNS = [
 	{ id: 'sev', label: 'Severity', sort: 'severity', fields: ['severity', 'silenced', 'findings'], cell: severity },
 	{ id: 'name', view: 'workloads', label: 'Workload', sort: 'name', fields: WHO, cell: workloadName },
-	{ id: 'name', view: 'pods', label: 'Pod', sort: 'name', fields: ['id', 'pod', ...WHO], cell: podName },
+	{ id: 'name', view: 'pods', label: 'Pod', sort: 'name', fields: ['pod', ...WHO], cell: podName },
 	{ id: 'ttl', label: 'Time to limit', sort: 'danger', fields: ['likely_s', 'earliest_s', 'latest_s', 'forecast'], cell: timeTo },
 	{ id: 'free', label: 'Freeboard', sort: 'freeboard', fields: ['freeboard', 'freeboard_bp', 'limit', 'floor', 'charge', 'level'],
 		cell: freeboard },
@@ -155,12 +155,13 @@ export function columnsOf(view)
 }
 
 /*
- * What a row is, `passed_ms` after it was sent: its age goes on, whether or not the collector is still heard. Of a
- * living row the age is of no interest to the second.
+ * What a row is `silent_ms` after anything was heard of the collector, and `passed_ms` after the row was sent. A row of
+ * a pod that is connected is not sent again while it stays the same, so only silence makes it older; what is stale or
+ * gone gets older in any case.
  */
-export function aged(row, passed_ms)
+export function aged(row, passed_ms, silent_ms)
 {
-	const age_s = Math.floor((row.age_ms + passed_ms) / 1000);
+	const age_s = Math.floor((row.age_ms + (row.state === 'connected' ? silent_ms : passed_ms)) / 1000);
 	const coarse = age_s < FRESH_S ? 0 : age_s < 120 ? age_s - age_s % 5 : age_s - age_s % 60;
 	return { ...row, age_s: coarse, heard_s: coarse, stale_s: row.state === 'connected' ? 0 : coarse,
 		finding_id: row.finding?.id, finding_title: row.finding?.title };

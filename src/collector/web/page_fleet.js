@@ -39,6 +39,7 @@ class FleetPage {
 		this.query = readQuery(ctx.params);
 		this.fleet = null; /* the newest "fleet" message, its rows kept up to date by "rows" */
 		this.heard = 0;    /* by performance.now() */
+		this.lostAt = 0; /* the connection, by Date.now() */
 		this.aimed = 0;
 		this.held = null; /* a fleet that waits until nobody aims: {message, since} */
 		this.window = [0, 60];
@@ -59,7 +60,12 @@ class FleetPage {
 			window.scrollTo(0, kept.y);
 			this.table.later();
 		}
-		this.live = subscribe(request(this.query, ...this.window), { message: (m) => this.message(m) });
+		this.live = subscribe(request(this.query, ...this.window), {
+			message: (m) => this.message(m),
+			state: (state, since) => {
+				this.lostAt = state === 'lost' ? since : 0;
+			},
+		});
 	}
 
 	listen()
@@ -247,11 +253,12 @@ class FleetPage {
 	{
 		const { fleet } = this;
 		const now = performance.now();
+		const silent = this.lostAt ? Date.now() - this.lostAt : 0;
 		this.table.setModel({
 			matching: fleet.matching,
 			get: (i) => {
 				const row = fleet.rows[i - fleet.from];
-				return row ? aged(row, now - row.at) : null;
+				return row ? aged(row, now - row.at, silent) : null;
 			},
 		});
 	}
@@ -268,7 +275,7 @@ class FleetPage {
 function place(row)
 {
 	return row.pods === undefined ? h('a', { href: link('pods/' + row.id) }, name(row.pod ?? `agent ${row.id}`)) :
-		h('a', { href: link('workloads/' + row.workload_id) }, row.workload === null ? '(no workload)' : name(row.workload));
+		h('a', { href: link('workloads/' + row.id) }, row.workload === null ? '(no workload)' : name(row.workload));
 }
 
 function headline(row, fleet)
