@@ -10,6 +10,7 @@
 #include "collector/auth.h"
 #include "collector/fleet.h"
 #include "collector/ingest.h"
+#include "collector/live.h"
 #include "collector/silences.h"
 #include "collector/store_read.h"
 #include "collector/web.h"
@@ -23,6 +24,7 @@ struct api {
 	struct alerts *alerts;     /* NULL: nobody is called */
 	struct silences *silences; /* NULL: none are made, and none hold */
 	const struct web *web;     /* NULL: nothing is written */
+	const struct live *live;   /* NULL: nobody watches */
 	const struct server *server;
 	const char *version, *cluster;
 	struct wall started;

@@ -90,6 +90,7 @@ static void on_step(void *context)
 	if (generation != app->generation)
 		ingest_recheck(app->ingest, holds, app);
 	app->generation = generation;
+	live_recheck(app->live, loop_now(app->loop));
 	housekeep(app, loop_now(app->loop), clock_wall());
 	tell(app, loop_now(app->loop), clock_wall());
 	app->api.ready = ingest_healthy(app->ingest);
@@ -119,6 +120,7 @@ static void begin_end(struct app *app)
 	logger_say(app->log, SAY_INFO, "stopping", "asked to stop: agents are sent away, what they sent is committed");
 	ingest_stop(app->ingest);
 	ingest_flush(app->ingest);
+	live_stop(app->live);
 	server_drain(app->server);
 	auth_stop(app->auth);
 	alerts_stop(app->alerts);
@@ -243,6 +245,16 @@ static int make_alerts(struct app *app, struct err *err)
 	return alerts_new(app->loop, &options, app->fleet, app->silences, app->store, &app->alerts, err);
 }
 
+static int make_live(struct app *app, struct err *err)
+{
+	const struct live_options options = {
+		.max_viewers = (unsigned)app->conf->max_viewers,
+		.max_per_address = (unsigned)app->conf->max_viewers_per_address,
+		.log = app->log,
+	};
+	return live_new(app->loop, &options, app->fleet, app->silences, app->store, app->auth, &app->live, err);
+}
+
 static int make_server(struct app *app, struct err *err)
 {
 	const struct collectorconf *conf = app->conf;
@@ -250,8 +262,11 @@ static int make_server(struct app *app, struct err *err)
 		.n_listeners = app->plan.n,
 		.max_connections = (unsigned)conf->max_connections,
 		.max_per_address = (unsigned)conf->max_per_address,
-		.protocols = { { .name = WIRE_PROTOCOL, .max_frame = WIRE_FRAME_MAX } },
-		.n_protocols = 1,
+		.protocols = { [ROUTE_AGENTS] = { .name = WIRE_PROTOCOL, .max_frame = WIRE_FRAME_MAX },
+			       [ROUTE_LIVE] = { .name = LIVE_PROTOCOL,
+						.max_frame = LIVE_FRAME_MAX,
+						.sessions = &live_events } },
+		.n_protocols = ROUTE_PROTOCOL_COUNT,
 	};
 	for (size_t i = 0; i < app->plan.n; i++) {
 		struct server_listener *listener = &options.listeners[i];
@@ -298,6 +313,8 @@ static int start(struct app *app, const char *version, struct err *err)
 	if (rc == 0)
 		rc = make_alerts(app, err);
 	if (rc == 0)
+		rc = make_live(app, err);
+	if (rc == 0)
 		rc = make_server(app, err);
 	if (rc == 0)
 		rc = make_timers(app, err);
@@ -308,6 +325,7 @@ static int start(struct app *app, const char *version, struct err *err)
 		.store = app->store,
 		.auth = app->auth,
 		.ingest = app->ingest,
+		.live = app->live,
 		.alerts = app->alerts,
 		.silences = app->silences,
 		.web = &app->web,
@@ -326,6 +344,7 @@ static void stop(struct app *app)
 	if (app->ingest)
 		ingest_stop(app->ingest);
 	server_free(app->server);
+	live_free(app->live);
 	ingest_free(app->ingest);
 	auth_free(app->auth);
 	alerts_free(app->alerts);

@@ -7,6 +7,7 @@
 #include "collector/api.h"
 #include "collector/app.h"
 #include "collector/listen.h"
+#include "collector/live.h"
 #include "collector/own_rules.h"
 #include "collector/web.h"
 
@@ -22,6 +23,7 @@ struct app {
 	struct alerts *alerts;
 	struct auth *auth;
 	struct ingest *ingest;
+	struct live *live;
 	struct server *server;
 	struct web web;
 	struct api api;
@@ -30,6 +32,9 @@ struct app {
 	unsigned generation; /* of agents' tokens, when sessions were last held against them */
 	bool draining, clock_suspect;
 };
+
+/* Subprotocols, in the order in which the server has them. */
+enum { ROUTE_AGENTS = 0, ROUTE_LIVE, ROUTE_PROTOCOL_COUNT };
 
 /* route.c: requests and upgrades of all listeners; their context is the app. */
 extern const struct server_events route_events;

@@ -18,7 +18,7 @@ struct collectorconf {
 	const char *public_url; /* as browsers know this site; NULL: not said */
 	const char *cluster;
 	uint64_t raw_s, rollup_s, findings_s, disk_cap_bytes;
-	uint64_t window, min_interval_ms, max_connections, max_per_address;
+	uint64_t window, min_interval_ms, max_connections, max_per_address, max_viewers, max_viewers_per_address;
 	bool log_debug;
 	const char *config;
 	struct policies policies;
