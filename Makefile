@@ -133,7 +133,7 @@ $B/librules.a: $B/pages.o
 
 # What the collector serves to browsers. DYGRAPHS: where the chart library lies (docs/decisions/charts.md).
 # Asked for by wildcard and kept as a stamp: a file that comes or goes counts too.
-DYGRAPHS ?= /usr/share/javascript/dygraphs
+export DYGRAPHS ?= /usr/share/javascript/dygraphs
 WEB := $(wildcard src/collector/web/*.html src/collector/web/*.css src/collector/web/*.js src/collector/web/*.svg \
 	docs/*.md docs/*.json) $(PAGES) $(wildcard $(DYGRAPHS)/dygraph.min.js $(DYGRAPHS)/dygraph.min.css) NOTICE
 $B/web.list: FORCE
