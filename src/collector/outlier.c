@@ -20,7 +20,8 @@ void outliers_find(struct holding *holdings, size_t n, struct outliers *ret_outl
 		return;
 	qsort(holdings, n, sizeof *holdings, by_bytes);
 	uint64_t low = holdings[(n - 1) / 2].bytes, high = holdings[n / 2].bytes, median = low + (high - low) / 2;
-	uint64_t share = median / 10000 * OUTLIER_SHARE_BP, above = share > OUTLIER_BYTES ? share : OUTLIER_BYTES;
+	uint64_t share = median / 10000 * OUTLIER_SHARE_BP + median % 10000 * OUTLIER_SHARE_BP / 10000,
+		 above = share > OUTLIER_BYTES ? share : OUTLIER_BYTES;
 	uint64_t most = sat_add(median, above);
 	ret_outliers->median_bytes = median;
 	if (n < OUTLIER_PODS_MIN)
