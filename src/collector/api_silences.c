@@ -6,6 +6,7 @@
 #include "collector/api_parts.h"
 #include "collector/silence_json.h"
 #include "collector/silence_parts.h"
+#include "wire/put.h"
 
 /* --- who may ------------------------------------------------------------------------------------------------------ */
 
@@ -245,17 +246,21 @@ void api_silence_preview(struct api_call *call)
 	const struct fleet_pod *const *pods;
 	struct silence silence;
 	struct err err;
-	if (silence_parse_preview(call->request->body, &silence, &err) < 0) {
+	int rc = silence_parse_preview(call->request->body, &silence, &err);
+	if (rc < 0 && err.kind != ERR_USAGE) {
 		refuse_body(call, &err);
 		return;
 	}
+	/* While somebody types, what is not right yet is an answer like any other. */
+	if (rc < 0)
+		silence = (struct silence){ 0 };
 	fill_cluster(call, &silence);
 	struct preview preview = { .matchers = &silence.matchers };
 	size_t n = fleet_pods(call->api->fleet, &pods);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; rc == 0 && i < n; i++)
 		if (auth_sees(&call->viewer, pods[i]->subject.namespace_))
 			look(&preview, &pods[i]->subject, &pods[i]->findings, true);
-	if (call->viewer.n_namespaces == 0) {
+	if (rc == 0 && call->viewer.n_namespaces == 0) {
 		const struct subject_view nobody = { .cluster = call->api->cluster ? call->api->cluster : "",
 						     .namespace_ = "",
 						     .workload = "",
@@ -270,7 +275,9 @@ void api_silence_preview(struct api_call *call)
 	for (unsigned i = SEVERITY_INFO; i < SEVERITY_COUNT; i++)
 		api_put_u64(&call->out, severity_names[i], preview.worst[i]);
 	js_out_object_end(&call->out);
-	api_put_bool(&call->out, "allowed", call->viewer.role >= AUTH_OPERATOR && is_theirs(call, &silence.matchers));
+	api_put_bool(&call->out, "allowed",
+		     rc == 0 && call->viewer.role >= AUTH_OPERATOR && is_theirs(call, &silence.matchers));
+	put_text(&call->out, "problem", rc < 0 ? err.message : NULL);
 	js_out_object_end(&call->out);
 	api_end(call);
 }
