@@ -36,7 +36,7 @@ same('a time has two units where the first is small', [
 	[f.duration(3600), '1 h'], [f.duration(12000), '3 h 20 min'], [f.duration(187200), '2 d 4 h'], [f.duration(-5), '0 s']]);
 same('an estimate has no digits that it is not worth', [
 	[f.roughly(1), '5 s'], [f.roughly(42), '40 s'], [f.roughly(59), '1 min'], [f.roughly(61), '1 min'], [f.roughly(81), '1 min'],
-	[f.roughly(725), '12 min'], [f.roughly(7100), '1 h 58 min'], [f.roughly(7300), '2 h'], [f.roughly(200000), '2 d']]);
+	[f.roughly(725), '12 min'], [f.roughly(4000), '1 h 10 min'], [f.roughly(7100), '2 h'], [f.roughly(200000), '2 d']]);
 same('a range is one text', [
 	[f.roughRange(500, 1200), '8 to 20 min'], [f.roughRange(40, 130), '40 s to 2 min'], [f.roughRange(600, 610), '10 min'],
 	[f.timeToLimit(720, 480, 1200), '12 min (8 to 20 min)'], [f.timeToLimit(720, null, null), '12 min'],

@@ -133,7 +133,7 @@ export function roughly(seconds)
 {
 	if (!known(seconds))
 		return UNREAD;
-	const steps = [[60, 5], [7200, 60], [36000, 600], [172800, 3600], [Infinity, 86400]];
+	const steps = [[60, 5], [3600, 60], [36000, 600], [172800, 3600], [Infinity, 86400]];
 	const [, step] = steps.find(([below]) => seconds < below);
 	return duration(Math.max(step, Math.round(seconds / step) * step));
 }

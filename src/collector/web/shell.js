@@ -78,6 +78,7 @@ export function shellState(shell)
 {
 	let state = 'idle';
 	let since = Date.now();
+	let wasLive = false;
 	function paint()
 	{
 		const age = Date.now() - since;
@@ -87,14 +88,15 @@ export function shellState(shell)
 		shell.banner.hidden = !show;
 		document.body.classList.toggle('stale', show);
 		if (show && shell.banner.dataset.state !== state)
-			replace(shell.banner, state === 'lost' ?
+			replace(shell.banner, state === 'lost' && wasLive ?
 				`The connection to the collector was lost at ${clock(since)}. What you see is what was known then; it is being tried again.` :
-				'Connecting to the collector …');
+				'The collector is not reached yet; it is being tried again.');
 		shell.banner.dataset.state = show ? state : '';
 	}
 	watchState((next, at) => {
 		state = next;
 		since = at;
+		wasLive ||= next === 'live';
 		paint();
 	});
 	setInterval(paint, 1000);
