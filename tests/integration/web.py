@@ -367,7 +367,8 @@ def proxy(tls):
        "who a peer is decides its connection alone")
     ok('"proxy-stranger"' in c.said(), "and it is told in the log")
     c.end()
-    c = Collector("public", "--proxy-peers", "127.0.0.0/8", "--public-url", "https://bankfull.example.com", *tls, *common[:4],
+    c = Collector("public", "--proxy-peers", "127.0.0.0/8", "--public-url", "https://bankfull.example.com",
+                  "--listen-agents", "off", *tls, *common[:4],
                   tls=True, address="0.0.0.0")
     kind = {"Content_Type": "application/json", "X_Forwarded_User": "ann@example.com"}
     for origin, host, status in (("https://bankfull.example.com", "bankfull.example.com", 201),
