@@ -137,7 +137,9 @@ export function start(root, pages, { announce, shown, failed })
 				return;
 			if (!error.status) /* ours: a page that throws */
 				console.error(error);
-			failed(root, error, () => show(false));
+			document.title = NAME;
+			/* A module that cannot be had: the collector is another version than this page, or away. Both a reload mends. */
+			failed(root, error, error.status ? null : () => location.reload());
 		}
 		shown(route.page);
 		focusHeading(first);

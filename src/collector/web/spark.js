@@ -33,7 +33,7 @@ function paths(values, width, height)
 		for (let k = i; k <= end; k++)
 			points.push(`${(k * step).toFixed(1)} ${y(values[k])}`);
 		if (points.length === 1) /* one lone minute is seen, too */
-			points.push(`${(i * step + 1).toFixed(1)} ${y(values[i])}`);
+			points.unshift(`${(i * step - 2).toFixed(1)} ${y(values[i])}`);
 		line += `M${points.join('L')}`;
 		area += `M${(i * step).toFixed(1)} ${height}L${points.join('L')}L${(end * step).toFixed(1)} ${height}Z`;
 		i = end;

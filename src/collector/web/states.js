@@ -26,7 +26,7 @@ const ADVICE = {
 /* A whole page, or a part of it, that cannot be shown. again: called by the button. */
 export function failure(error, again)
 {
-	const advice = ADVICE[error.status ?? -1] ?? 'Try again; if it stays, the collector\'s log says more.';
+	const advice = ADVICE[error.status ?? -1] ?? 'The collector may have been updated since this page was loaded: try again, which loads it anew.';
 	return h('section', { class: 'state failure', role: 'alert' },
 		h('h1', null, error.status === 404 ? 'Not here' : 'This cannot be shown'),
 		h('p', null, prose(error.message)),
