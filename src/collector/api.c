@@ -155,10 +155,14 @@ static const struct route {
 	{ METHOD_GET, STR("/me"), STR(""), 0, AUTH_VIEWER, api_me, NULL },
 	{ METHOD_GET, STR("/workloads"), STR(""), API_SUBJECT | API_PAGE | API_SEVERITY, AUTH_VIEWER, api_workloads,
 	  NULL },
+	{ METHOD_GET, STR("/workloads"), STR("/pods"), API_PAGE | API_RANGE | API_PAST, AUTH_VIEWER, NULL,
+	  api_workload_pods },
+	{ METHOD_GET, STR("/workloads"), STR("/owners"), 0, AUTH_VIEWER, NULL, api_workload_owners },
 	{ METHOD_GET, STR("/workloads"), STR(""), 0, AUTH_VIEWER, NULL, api_workload },
 	{ METHOD_GET, STR("/pods"), STR(""), API_SUBJECT | API_PAGE | API_SEVERITY | API_CONNECTED, AUTH_VIEWER,
 	  api_pods, NULL },
 	{ METHOD_GET, STR("/pods"), STR("/samples"), API_RANGE | API_STEP, AUTH_VIEWER, NULL, api_samples },
+	{ METHOD_GET, STR("/pods"), STR("/events"), API_RANGE, AUTH_VIEWER, NULL, api_events },
 	{ METHOD_GET, STR("/pods"), STR(""), 0, AUTH_VIEWER, NULL, api_pod },
 	{ METHOD_GET, STR("/findings"), STR(""),
 	  API_SUBJECT | API_PAGE | API_RULE | API_SEVERITY | API_OPEN | API_RANGE, AUTH_VIEWER, api_findings, NULL },
@@ -304,17 +308,6 @@ static void route(struct api_call *call, enum api_surface surface)
 		api_not_found(call);
 }
 
-/* What auth refuses, in the words of this API; its headers stay. */
-static void refused(struct server_reply *reply)
-{
-	if (reply->status == 401)
-		api_error(reply, 401, "unauthorized",
-			  "a token of a viewer or operator is needed: Authorization: Bearer TOKEN");
-	else
-		api_error(reply, reply->status, reply->status == 403 ? "forbidden" : "unavailable",
-			  "this request is refused at the moment or for good, as its status says");
-}
-
 void api_request(struct api *api, enum api_surface surface, const struct server_request *request, struct wall now,
 		 struct server_reply *reply)
 {
@@ -325,10 +318,8 @@ void api_request(struct api *api, enum api_surface surface, const struct server_
 		not_allowed(reply, 0);
 		return;
 	}
-	if (!is_open(surface, request->path) && !auth_viewer(api->auth, request, &call.viewer, reply)) {
-		refused(reply);
+	if (!is_open(surface, request->path) && !auth_viewer(api->auth, request, &call.viewer, reply))
 		return;
-	}
 	route(&call, surface);
 	if (buf_failed(&reply->body)) {
 		struct err err = { .kind = ERR_NOMEM, .message = "no memory for the reply" };
