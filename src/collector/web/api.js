@@ -28,6 +28,12 @@ export function toLogin()
 	location.assign('/login' + location.hash);
 }
 
+/* Not while nobody answers: the browser's own error page would be all that is left. */
+export function reload()
+{
+	return get('/me').then(() => location.reload(), () => {});
+}
+
 async function readError(response)
 {
 	let error = null;

@@ -11,6 +11,8 @@
  *   ctx.signal     aborted when the page is left
  * update(ctx) is called when only the parameters have changed; without it the page is mounted again.
  */
+import { reload } from './api.js';
+
 const NAME = 'Bankfull';
 
 function parse(hash)
@@ -139,7 +141,7 @@ export function start(root, pages, { announce, shown, failed })
 				console.error(error);
 			document.title = NAME;
 			/* A module that cannot be had: the collector is another version than this page, or away. Both a reload mends. */
-			failed(root, error, error.status ? null : () => location.reload());
+			failed(root, error, error.status ? null : reload);
 		}
 		shown(route.page);
 		focusHeading(first);
