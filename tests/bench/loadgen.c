@@ -3,11 +3,15 @@
  * Many agents at once, to load a collector: bankfull.v1 over ws:// and loopback TCP, one thread, epoll.
  *
  *   loadgen --port N [--agents 100] [--interval MS | --burst] [--seconds 10] [--warmup 0] [--composition-every 12]
- *           [--connects 2000] [--window 0] [--tokens FILE] [--pid N] [--reconnect] [--deaf] [--verbose]
+ *           [--connects 2000] [--window 0] [--tokens FILE] [--pid N] [--reconnect] [--deaf] [--verbose] [--spread]
+ *           [--restless]
  *
  * --interval: each agent sends one sample every MS, evenly spread; the latency counts from when it was due. --burst: as
  * fast as the window of each allows. --deaf: for a peer that answers nothing (sink.c): no hello is waited for and no ack.
  * --tokens: one bearer token a line, the first for the first agent. --pid: CPU and memory of that process as well.
+ * --spread: each pod has a freeboard of its own, 2 to 60 % of the limit, and the last five digits of its charge are the
+ * time at which it was sent, in milliseconds, for liveload.c. --restless: that freeboard moves by up to 2 % of the limit
+ * with each sample, which is more than lies between any pod and its hundred neighbours.
  * --connects: new connections a second. --window: fewer unacked samples than the collector grants.
  *
  * It checks what a collector owes: acks go up and never past what was sent, and after a reconnect the welcome knows of
@@ -63,7 +67,7 @@ struct conn {
 
 static struct options {
 	int port, agents, interval_ms, seconds, warmup, composition_every, connects, window, pid;
-	bool burst, reconnect, deaf, verbose;
+	bool burst, reconnect, deaf, verbose, spread, restless;
 	const char *tokens;
 } opt = { .agents = 100, .interval_ms = 10000, .seconds = 10, .composition_every = 12, .connects = 2000 };
 
@@ -155,8 +159,8 @@ static size_t put_frame(char *out, const char *text, size_t len, unsigned char o
 
 static const char plain[] =
 	"\"interval_ms\":%d,\"pid\":8,\"start_ticks\":123456,\"access\":\"full\",\"limit_bytes\":4294967296,"
-	"\"charge_bytes\":40789%05u,\"floor_bytes\":37769%05u,\"expected_bytes\":3953131520,"
-	"\"freeboard_bytes\":5179%05u,\"freeboard_level\":\"container\",\"groups_bytes\":{\"anon\":37130%05u,"
+	"\"charge_bytes\":40789%05u,\"floor_bytes\":%llu,\"expected_bytes\":3953131520,"
+	"\"freeboard_bytes\":%llu,\"freeboard_level\":\"container\",\"groups_bytes\":{\"anon\":37130%05u,"
 	"\"shmem\":4096,\"file\":287309824,\"kernel\":73400320,\"sock\":5242880},"
 	"\"derived\":[\"floor_bytes\",\"expected_bytes\"]";
 static const char composition[] =
@@ -168,6 +172,17 @@ static const char composition[] =
 	"\"page-tables\":13631488,\"slab-reclaimable\":32505856,\"kernel-other\":4194304,\"sockets\":5242880},"
 	"\"residual_bytes\":-45056,\"inferred\":[\"rocksdb-block-cache\",\"native-other\"]}";
 
+#define LIMIT 4294967296ull
+
+static unsigned long long freeboard_of(unsigned agent, unsigned noise)
+{
+	if (!opt.spread)
+		return 517900000u + noise;
+	/* Neighbours in number are far apart in what is left to them. */
+	unsigned long long part = (agent * 2654435761u) % 1000000u; /* of 58 % */
+	return LIMIT / 50 + LIMIT * 58 / 100 * part / 1000000 + (opt.restless ? noise * 800ull : 0);
+}
+
 static size_t put_sample(struct conn *conn, char *out, uint64_t seq, double now)
 {
 	char text[FRAME_CAP];
@@ -176,7 +191,10 @@ static size_t put_sample(struct conn *conn, char *out, uint64_t seq, double now)
 		snprintf(text, sizeof text,
 			 "{\"type\":\"sample\",\"epoch\":\"%s\",\"seq\":%llu,\"mono_ms\":%llu,\"wall_ms\":%lld,",
 			 conn->epoch, (unsigned long long)seq, (unsigned long long)(now * 1000), (long long)wall_ms());
-	len += snprintf(text + len, sizeof text - (size_t)len, plain, opt.interval_ms, noise, noise, noise, noise);
+	unsigned stamp = opt.spread ? (unsigned)(wall_ms() % 100000) : noise;
+	unsigned long long freeboard = freeboard_of((unsigned)(conn - conns), noise);
+	len += snprintf(text + len, sizeof text - (size_t)len, plain, opt.interval_ms, stamp, LIMIT - freeboard,
+			freeboard, noise);
 	if (opt.composition_every && seq % (uint64_t)opt.composition_every == 1) {
 		memcpy(text + len, composition, sizeof composition - 1);
 		len += (int)sizeof composition - 1;
@@ -689,6 +707,8 @@ static const struct {
 	{ "--reconnect", NULL, &opt.reconnect },
 	{ "--deaf", NULL, &opt.deaf },
 	{ "--verbose", NULL, &opt.verbose },
+	{ "--spread", NULL, &opt.spread },
+	{ "--restless", NULL, &opt.restless },
 };
 
 static bool parse(int argc, char **argv)
