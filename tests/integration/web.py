@@ -375,7 +375,8 @@ def proxy(tls):
                                  ("https://bankfull.example.com", "localhost:%d" % c.port, 201),
                                  ("https://evil.example", "evil.example", 403),
                                  ("http://bankfull.example.com", "bankfull.example.com", 403)):
-        got = c.ask("/api/v1/silences", "POST", body, Origin=origin, Host=host, **kind)[0]
+        mine = body.replace('"a"', '"%s-%d"' % (host.split(":")[0], status))
+        got = c.ask("/api/v1/silences", "POST", mine, Origin=origin, Host=host, **kind)[0]
         ok(got == status, "beyond loopback, with --public-url: Origin %s, Host %s" % (origin, host.split(":")[0]), got)
     strict = c.ask("/", Host="bankfull.example.com")[1].get("strict-transport-security")
     ok(strict and "strict-transport-security" not in c.ask("/")[1], "HSTS over TLS, and not for localhost", strict)
