@@ -292,6 +292,6 @@ function headline(row, fleet)
 			row.grows === null ? '' : [': ', h('strong', null, name(row.grows)), ' grows'], scope, old, '. ', findingLink];
 	if (row.severity === 'critical' || row.severity === 'warning')
 		return [h('strong', null, place(row)), ': ', row.finding ? name(row.finding.title, 200) : row.severity, scope, old, '. ', findingLink];
-	return ['Nothing grows towards its limit', row.freeboard_bp === null ? '' :
+	return ['No pod is forecast to reach its limit', row.freeboard_bp === null ? '' :
 		[`; the least freeboard is ${percentBp(row.freeboard_bp)} (`, place(row), ')'], scope, '.'];
 }
