@@ -103,6 +103,9 @@ static int put_present(struct members *members, int64_t below, struct err *err)
 		members->last = pods[i]->agent;
 		js_out_object(&members->call->out);
 		api_put_pod_members(&members->call->out, pods[i], members->call->api->silences, members->call->now);
+		api_put_wall(&members->call->out, "first_seen_ms",
+			     (struct wall){ 0 }); /* the store's: past=true asks it */
+		api_put_wall(&members->call->out, "last_seen_ms", (struct wall){ 0 });
 		api_put_bool(&members->call->out, "present", true);
 		js_out_object_end(&members->call->out);
 	}

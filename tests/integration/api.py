@@ -85,7 +85,13 @@ def sample(epoch, seq, floor):
             "pid": 8, "start_ticks": 77, "access": "full", "limit_bytes": 4 << 30, "charge_bytes": floor + (64 << 20),
             "floor_bytes": floor, "freeboard_bytes": (4 << 30) - floor, "freeboard_level": "container",
             "groups_bytes": {"anon": floor, "file": 64 << 20}, "derived": ["floor_bytes"],
-            "composition": {"age_ms": 0, "owners_bytes": {"java-heap": 1 << 30, "native-other": floor - (1 << 30)}}}
+            "composition": {"age_ms": 0, "owners_bytes": {"java-heap": 1 << 30, "native-other": floor - (1 << 30)},
+                            "books": {"bounds_bytes": {"java-heap": 2 << 30, "metaspace": "none"},
+                                      "claims_bytes": {"native-other": 5}, "unread": ["metaspace"], "legal_bytes": 6 << 30,
+                                      "budgets": [{"budget": "heap", "bytes": 2 << 30, "used_bytes": 1 << 30,
+                                                   "owners": ["java-heap"]},
+                                                  {"budget": "metaspace", "bytes": 3, "owners": ["metaspace"]}]}},
+            "context": {"checkpointing": seq == 2}}
 
 
 def messages(n, epoch):
@@ -178,7 +184,17 @@ def every_path(c):
     pods = check(c, "/api/v1/pods")
     assert len(pods["items"]) == 4, pods
     for pod in pods["items"]:
-        check(c, "/api/v1/pods/" + pod["id"])
+        whole = check(c, "/api/v1/pods/" + pod["id"])
+        lines = {line["owner"]: line for line in whole["ledger"]}
+        assert set(lines) == {"java-heap", "metaspace", "native-other"}, lines
+        assert lines["metaspace"]["bytes"] is None and lines["metaspace"]["unbounded"], lines
+        assert lines["java-heap"]["bound_bytes"] == 2 << 30 and lines["native-other"]["claim_bytes"] == 5, lines
+        assert [b["used_bytes"] for b in whole["budgets"]] == [1 << 30, None], whole["budgets"]
+        assert whole["demand"]["legal_bytes"] == 6 << 30 and "ledger" not in pod
+        marks = check(c, "/api/v1/pods/%s/events" % pod["id"])["items"]
+        at = {m["kind"]: m for m in marks}
+        assert sorted(m["kind"] for m in marks) == ["agent-start", "checkpoint-end", "checkpoint-start"], marks
+        assert at["checkpoint-end"]["value"] == at["checkpoint-end"]["at_ms"] - at["checkpoint-start"]["at_ms"], marks
         series = check(c, "/api/v1/pods/%s/samples" % pod["id"] + "?step=0")
         assert len(series["points"]) == 5 and len(series["gaps"]) == 1, series
         assert series["gaps"][0]["from_seq"] == 6 and series["gaps"][0]["to_seq"] == 9
@@ -186,6 +202,11 @@ def every_path(c):
     assert [w["workload"] for w in workloads["items"]] == ["job-0", "job-1"], workloads
     for workload in workloads["items"]:
         one = check(c, "/api/v1/workloads/" + workload["id"])
+        members = check(c, "/api/v1/workloads/%s/pods?past=true" % workload["id"])["items"]
+        assert [m["present"] for m in members] == [True, True], members
+        assert check(c, "/api/v1/workloads/%s/pods?limit=1" % workload["id"])["next"] == members[0]["id"]
+        owners = check(c, "/api/v1/workloads/%s/owners" % workload["id"])
+        assert owners["pods_counted"] == 2 and [o["owner"] for o in owners["owners"]] == ["java-heap", "native-other"], owners
         assert one["pods_connected"] == 2 and one["limit"] == {"bytes": 8 << 30, "of_pods": 2}, one
     findings = check(c, "/api/v1/findings?limit=1000")
     assert len(findings["items"]) == 4, findings
@@ -225,7 +246,7 @@ def filters(c):
 def every_parameter(c):
     """Each documented parameter is taken where the document says so, and refused elsewhere."""
     values = {"role": "jvm", "limit": "5", "cursor": {"/api/v1/workloads": "a:b:c"}, "severity": "notice", "open": "true",
-              "cause": "node", "from": "2026-01-01", "to": "2036-01-01", "step": "5m", "connected": "true"}
+              "cause": "node", "from": "2026-01-01", "to": "2036-01-01", "step": "5m", "connected": "true", "past": "true"}
     query = {p["name"]: p for p in openapi.DOCUMENT["components"]["parameters"].values() if p["in"] == "query"}
     pod = check(c, "/api/v1/pods")["items"][0]["id"]
     for path, _, operation in openapi.operations():
@@ -360,8 +381,10 @@ def viewers(c):
     assert len(check(c, "/api/v1/findings", OPS)["items"]) == 4
     for other in (p for p in every if p["subject"]["namespace"] == "team-1"):
         check(c, "/api/v1/pods/" + other["id"], ANN, status=404)
-        check(c, "/api/v1/pods/%s/samples" % other["id"], ANN, status=404)
-        check(c, "/api/v1/workloads/" + other["workload_id"], ANN, status=404)
+        for what in ("samples", "events"):
+            check(c, "/api/v1/pods/%s/%s" % (other["id"], what), ANN, status=404)
+        for what in ("", "/pods", "/pods?past=true", "/owners"):
+            check(c, "/api/v1/workloads/" + other["workload_id"] + what, ANN, status=404)
     for other in (f for f in check(c, "/api/v1/findings", OPS)["items"] if f["subject"]["namespace"] == "team-1"):
         check(c, "/api/v1/findings/" + other["id"], ANN, status=404)
     page = check(c, "/metrics", ANN)
