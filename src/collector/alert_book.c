@@ -85,7 +85,7 @@ static void find_receivers(const struct alert_book *book, struct alert *alert)
 					       alert->severity };
 	alert->receivers = alertconf_route(book->conf, &subject, &alert->route);
 	for (size_t i = 0; i < book->conf->n_receivers; i++)
-		if (alert->deliveries[i].told == ALERT_EDGE_FIRING)
+		if (alert->deliveries[i].told == ALERT_EDGE_FIRING || alert->deliveries[i].told == ALERT_EDGE_BEGUN)
 			alert->receivers |= 1U << i;
 }
 

@@ -22,11 +22,15 @@ enum {
 	ALERTS_ENDED_MAX = 512,        /* that are kept for people to see; what is still to be told is kept beyond */
 };
 
-enum alert_edge { ALERT_EDGE_NONE = 0, ALERT_EDGE_FIRING, ALERT_EDGE_RESOLVED, ALERT_EDGE_EXCUSED };
+/*
+ * BEGUN: a firing is being told, and it is not known whether it came through: who may have heard it is told its end, too.
+ * EXCUSED: nothing is to be told any more.
+ */
+enum alert_edge { ALERT_EDGE_NONE = 0, ALERT_EDGE_BEGUN, ALERT_EDGE_FIRING, ALERT_EDGE_RESOLVED, ALERT_EDGE_EXCUSED };
 
 /* What one receiver knows of one alert. */
 struct alert_delivery {
-	enum alert_edge told; /* the last that came through; EXCUSED: nothing is to be told any more */
+	enum alert_edge told; /* the last that came through */
 	struct wall told_at;
 	uint32_t repeats;
 	unsigned refusals; /* in a row, of what is due now */
@@ -102,6 +106,9 @@ struct alert_item {
 	bool again;           /* it was told before: a beat, or a repetition */
 	uint64_t order;
 };
+
+/* Edges that are due from now on are BEGUN: to be stored, and alert_due() gives them once they are. */
+void alert_begin(struct alert_book *book, struct mono now);
 
 /*
  * What this receiver is to be told now, in order, at most `most`; Alertmanager is also told again what still fires.

@@ -18,7 +18,7 @@ static bool edge_due(const struct alert_book *book, struct alert *alert, unsigne
 	/* What is told is stored before: a restart must not take back what somebody has heard. */
 	if (!(alert->receivers & 1U << receiver) || alert->row == 0 || alert->unsaved)
 		return false;
-	if (delivery->told == ALERT_EDGE_NONE && !alert->ended.ms &&
+	if (delivery->told <= ALERT_EDGE_BEGUN && !alert->ended.ms &&
 	    (alert->silenced || mono_ms_until(now, alert->due) > 0))
 		return false;
 	if (delivery->told >= ALERT_EDGE_RESOLVED || (delivery->told == ALERT_EDGE_FIRING && !resolved))
@@ -56,16 +56,47 @@ static size_t insert(struct alert_item *items, size_t n, size_t most, const stru
 	return n == most ? n : n + 1;
 }
 
+static void begin_one(const struct alert_book *book, struct alert *alert, struct mono now)
+{
+	struct alert_item item;
+	for (unsigned i = 0; i < book->conf->n_receivers; i++) {
+		struct alert_delivery *delivery = &alert->deliveries[i];
+		if (delivery->told != ALERT_EDGE_NONE || !edge_due(book, alert, i, now, &item) ||
+		    item.edge != ALERT_EDGE_FIRING)
+			continue;
+		delivery->told = ALERT_EDGE_BEGUN;
+		delivery->unsaved = true;
+	}
+}
+
+void alert_begin(struct alert_book *book, struct mono now)
+{
+	for (size_t i = 0; i < book->n_ended; i++)
+		if (book->ended[i]->pending)
+			begin_one(book, book->ended[i], now);
+	for (size_t i = 0; i < book->n_active; i++)
+		begin_one(book, book->active[i], now);
+}
+
+/* One that is due, and whose beginning is stored. */
+static bool may_tell(const struct alert_book *book, struct alert *alert, unsigned receiver, struct mono now,
+		     struct alert_item *ret_item)
+{
+	const struct alert_delivery *delivery = &alert->deliveries[receiver];
+	return edge_due(book, alert, receiver, now, ret_item) &&
+	       (ret_item->edge == ALERT_EDGE_RESOLVED || (delivery->told == ALERT_EDGE_BEGUN && !delivery->unsaved));
+}
+
 size_t alert_due(const struct alert_book *book, unsigned receiver, struct mono now, struct alert_item *items,
 		 size_t most)
 {
 	struct alert_item item;
 	size_t n = 0;
 	for (size_t i = 0; i < book->n_ended; i++)
-		if (book->ended[i]->pending && edge_due(book, book->ended[i], receiver, now, &item))
+		if (book->ended[i]->pending && may_tell(book, book->ended[i], receiver, now, &item))
 			n = insert(items, n, most, &item);
 	for (size_t i = 0; i < book->n_active; i++)
-		if (edge_due(book, book->active[i], receiver, now, &item))
+		if (may_tell(book, book->active[i], receiver, now, &item))
 			n = insert(items, n, most, &item);
 	for (size_t i = 0; i < book->n_active && n < most; i++)
 		if (again_due(book, book->active[i], receiver, now, &item))

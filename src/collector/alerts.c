@@ -165,6 +165,7 @@ int alerts_step(struct alerts *alerts, bool healthy, struct mono now, struct wal
 	}
 	if (healthy) {
 		struct err failure;
+		alert_begin(&alerts->book, now);
 		int saved = alert_save(alerts, &failure);
 		if (saved < 0 && err)
 			*err = failure;

@@ -64,8 +64,9 @@ static void save_one(struct alert *alert, int64_t *row)
 		alert->deliveries[i].unsaved = false;
 }
 
-void alertkit_save(struct alert_book *book, int64_t *row)
+void alertkit_save(struct alert_book *book, int64_t now_ms, int64_t *row)
 {
+	alert_begin(book, alertkit_mono(now_ms));
 	for (size_t i = 0; i < book->n_ended; i++)
 		save_one(book->ended[i], row);
 	for (size_t i = 0; i < book->n_active; i++)

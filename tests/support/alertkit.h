@@ -12,8 +12,8 @@ struct alert_group alertkit_group(const char *workload, const char *rule, enum s
 struct mono alertkit_mono(int64_t ms);
 struct wall alertkit_wall(int64_t ms);
 
-/* As alert_save() does, without a store: rows from `*row` on, nothing is unsaved any more. */
-void alertkit_save(struct alert_book *book, int64_t *row);
+/* As a step does, without a store: rows from `*row` on, what is due is begun, nothing is unsaved any more. */
+void alertkit_save(struct alert_book *book, int64_t now_ms, int64_t *row);
 /* Tells one receiver what is due, each with success; a line each: "firing WORKLOAD RULE SEVERITY". Beats are left out. */
 size_t alertkit_tell(struct alert_book *book, unsigned receiver, int64_t now_ms, char *lines, size_t cap);
 

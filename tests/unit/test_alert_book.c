@@ -46,14 +46,16 @@ static void look(struct desk *desk, int64_t at_ms, enum severity severity)
 	assert_int_equal(alert_book_look(&desk->book, &group, severity == NONE ? 0 : 1, alertkit_mono(at_ms),
 					 alertkit_wall(at_ms), &err),
 			 0);
-	alertkit_save(&desk->book, &desk->row);
+	alertkit_save(&desk->book, at_ms, &desk->row); /* rows */
+	alertkit_save(&desk->book, at_ms, &desk->row); /* what is due of them */
 }
 
 static void told(struct desk *desk, unsigned receiver, const char *expected)
 {
+	alertkit_save(&desk->book, desk->now_ms, &desk->row);
 	alertkit_tell(&desk->book, receiver, desk->now_ms, desk->lines, sizeof desk->lines);
 	assert_string_equal(desk->lines, expected);
-	alertkit_save(&desk->book, &desk->row);
+	alertkit_save(&desk->book, desk->now_ms, &desk->row);
 }
 
 static void an_alert_begins_and_ends(void **state)
@@ -269,7 +271,11 @@ static void nothing_is_told_before_it_is_stored(void **state)
 	open_desk(&d, "  group-wait: 0s\n  hold: 0s\n");
 	assert_int_equal(alert_book_look(&d.book, &group, 1, alertkit_mono(0), alertkit_wall(0), &err), 0);
 	assert_int_equal(alert_due(&d.book, ALERTKIT_HOOK, alertkit_mono(0), &item, 1), 0);
-	alertkit_save(&d.book, &d.row);
+	alertkit_save(&d.book, 0, &d.row);
+	assert_int_equal(alert_due(&d.book, ALERTKIT_HOOK, alertkit_mono(0), &item, 1), 0);
+	alert_begin(&d.book, alertkit_mono(0)); /* begun, and that is not stored */
+	assert_int_equal(alert_due(&d.book, ALERTKIT_HOOK, alertkit_mono(0), &item, 1), 0);
+	alertkit_save(&d.book, 0, &d.row);
 	assert_int_equal(alert_due(&d.book, ALERTKIT_HOOK, alertkit_mono(0), &item, 1), 1);
 	assert_int_equal(alert_book_look(&d.book, NULL, 0, alertkit_mono(S), alertkit_wall(S), &err), 0);
 	assert_int_equal(alert_due(&d.book, ALERTKIT_HOOK, alertkit_mono(S), &item, 1), 0);
@@ -287,10 +293,10 @@ static void a_clock_that_goes_back(void **state)
 	look(&d, 100 * MIN, WARNING);
 	told(&d, ALERTKIT_HOOK, "firing w r warning\n");
 	assert_int_equal(alert_book_look(&d.book, NULL, 0, alertkit_mono(101 * MIN), alertkit_wall(0), &err), 0);
-	alertkit_save(&d.book, &d.row);
+	alertkit_save(&d.book, d.now_ms, &d.row);
 	assert_int_equal(d.book.ended[0]->ended.ms, d.book.ended[0]->started.ms);
 	assert_int_equal(alert_book_look(&d.book, &group, 1, alertkit_mono(102 * MIN), alertkit_wall(MIN), &err), 0);
-	alertkit_save(&d.book, &d.row);
+	alertkit_save(&d.book, d.now_ms, &d.row);
 	d.now_ms = 103 * MIN;
 	told(&d, ALERTKIT_HOOK, "resolved w r warning\nfiring w r warning\n");
 	close_desk(&d);
@@ -311,7 +317,8 @@ static void many_workloads_at_once(void **state)
 		groups[i] = alertkit_group(names[i], "r", WARNING, 1);
 	}
 	assert_int_equal(alert_book_look(&d.book, groups, N, alertkit_mono(0), alertkit_wall(0), &err), 0);
-	alertkit_save(&d.book, &d.row);
+	alertkit_save(&d.book, d.now_ms, &d.row);
+	alertkit_save(&d.book, MIN, &d.row);
 	/* In order, and the first of them where there is room for so many. */
 	size_t n = 0, got;
 	while ((got = alert_due(&d.book, ALERTKIT_AM, alertkit_mono(MIN), items, ALERT_BATCH_MAX)) > 0) {
