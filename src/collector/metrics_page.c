@@ -90,6 +90,24 @@ static const struct row of_server[] = {
 	    "WebSocket messages received."),
 };
 
+static const struct row of_live[] = {
+	ROW(live_counts, "bankfull_collector_live_viewers", PROM_GAUGE, viewers, "Viewers of the live stream now."),
+	ROW(live_counts, "bankfull_collector_live_topics", PROM_GAUGE, topics, "Different things that they watch."),
+	ROW(live_counts, "bankfull_collector_live_viewers_total", PROM_COUNTER, viewers_total, "Viewers let in."),
+	ROW(live_counts, "bankfull_collector_live_refused_total", PROM_COUNTER, refused_total,
+	    "Viewers refused: past a cap."),
+	ROW(live_counts, "bankfull_collector_live_requests_total", PROM_COUNTER, requests_total,
+	    "Frames of viewers, each to subscribe."),
+	ROW(live_counts, "bankfull_collector_live_errors_total", PROM_COUNTER, errors_total,
+	    "Those of them that could not be answered."),
+	ROW(live_counts, "bankfull_collector_live_frames_total", PROM_COUNTER, frames_total, "Frames sent to viewers."),
+	ROW(live_counts, "bankfull_collector_live_bytes_total", PROM_COUNTER, bytes_total, "Bytes of these frames."),
+	ROW(live_counts, "bankfull_collector_live_skipped_total", PROM_COUNTER, skipped_total,
+	    "States that a viewer did not get, because it did not read."),
+	ROW(live_counts, "bankfull_collector_live_builds_total", PROM_COUNTER, builds_total,
+	    "Looks at what has changed, each at one topic."),
+};
+
 static const struct row of_store[] = {
 	ROW(store_counts, "bankfull_collector_store_bytes", PROM_GAUGE, file_bytes, "Size of the database."),
 	ROW(store_counts, "bankfull_collector_store_wal_bytes", PROM_GAUGE, wal_bytes, "Size of its write-ahead log."),
@@ -153,6 +171,7 @@ static void put_rest(struct prom_out *out, const struct api *api)
 {
 	struct auth_counts auth;
 	struct server_counts server;
+	struct live_counts live;
 	struct store_counts store;
 	struct err err;
 	if (api->auth) {
@@ -162,6 +181,13 @@ static void put_rest(struct prom_out *out, const struct api *api)
 	if (api->server) {
 		server_counts(api->server, &server);
 		PUT(out, of_server, &server);
+	}
+	if (api->live) {
+		live_count(api->live, &live);
+		PUT(out, of_live, &live);
+		prom_out_family(out, "bankfull_collector_live_build_seconds_total", PROM_COUNTER,
+				"Time that these looks took.");
+		prom_out_parts(out, (int64_t)live.build_us_total, 1000000);
 	}
 	/* A store that cannot count is one whose series are missing: /readyz and failed commits say that it is ill. */
 	if (!api->store || store_count(api->store, &store, &err) < 0)

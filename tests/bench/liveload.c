@@ -7,7 +7,8 @@
  *
  * --distinct: different subscriptions, shared out evenly: other windows, orders and searches of pods. --probes: viewers
  * whose rows are read; the others' frames are counted and thrown away. The latency is from a sample's sending to the
- * moment at which a frame with it has come; of rows that come again unchanged none is taken. --pid: CPU of that process.
+ * moment at which a frame with it has come, of rows that have changed where they were in sight before: one that comes into
+ * sight may be as old as its pod's interval. --pid: CPU of that process.
  * One line of key=value.
  */
 #include <arpa/inet.h>
@@ -32,7 +33,9 @@ struct viewer {
 	bool upgraded, probe;
 	char *in; /* what is not whole */
 	size_t in_len;
-	int *stamps; /* of a probe: the last seen of each pod */
+	int *stamps;     /* of a probe: the last seen of each pod */
+	unsigned *shown; /* and the last whole frame that it was in */
+	unsigned whole;
 };
 
 static struct options {
@@ -81,16 +84,19 @@ static void subscribe(struct viewer *viewer)
 
 /* --- what comes ----------------------------------------------------------------------------------------------------- */
 
-static void take_row(struct viewer *viewer, const char *row, int now_ms)
+static void take_row(struct viewer *viewer, const char *row, int now_ms, bool step)
 {
 	const char *pod = strstr(row, "\"pod\":\"job-"), *charge = strstr(row, "\"charge\":40789");
 	if (!pod || !charge)
 		return;
 	const char *number = strstr(pod, "-taskmanager-1-");
 	int agent = number ? atoi(number + 15) : 0, stamp = atoi(charge + 14);
-	if (agent < 0 || agent >= PODS_MAX || viewer->stamps[agent] == stamp + 1)
+	if (agent < 0 || agent >= PODS_MAX)
 		return;
-	bool first = viewer->stamps[agent] == 0;
+	bool first = !step && viewer->shown[agent] + 1 != viewer->whole;
+	viewer->shown[agent] = viewer->whole;
+	if (viewer->stamps[agent] == stamp + 1)
+		return;
 	viewer->stamps[agent] = stamp + 1;
 	int ms = (now_ms - stamp + STAMP_MS) % STAMP_MS;
 	seen.rows++;
@@ -110,8 +116,9 @@ static void take_text(struct viewer *viewer, char *text, size_t len)
 	int now_ms = (int)((uint64_t)(now_s(CLOCK_REALTIME) * 1000) % STAMP_MS);
 	char saved = text[len];
 	text[len] = '\0';
+	viewer->whole += !step;
 	for (char *row = text; (row = strstr(row, "{\"id\":\"")); row += 7)
-		take_row(viewer, row, now_ms);
+		take_row(viewer, row, now_ms, step);
 	text[len] = saved;
 }
 
@@ -187,8 +194,9 @@ static void start(struct viewer *viewer, int epoll_fd)
 	int i = (int)(viewer - viewers), one = 1;
 	viewer->probe = opt.probes > 0 && i % (opt.viewers / opt.probes > 0 ? opt.viewers / opt.probes : 1) == 0;
 	viewer->stamps = viewer->probe ? calloc(PODS_MAX, sizeof(int)) : NULL;
+	viewer->shown = viewer->probe ? calloc(PODS_MAX, sizeof(unsigned)) : NULL;
 	viewer->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (viewer->fd < 0 || (viewer->probe && !viewer->stamps) ||
+	if (viewer->fd < 0 || (viewer->probe && (!viewer->stamps || !viewer->shown)) ||
 	    connect(viewer->fd, (struct sockaddr *)&peer, sizeof peer) < 0) {
 		perror("liveload");
 		exit(1);
