@@ -6,53 +6,46 @@ import { link } from './router.js';
 const TEXT = {
 	'jvm-start': () => 'the JVM started',
 	'jvm-end': () => 'the JVM ended',
-	limit: (e) => `limit ${e.before === null ? '' : `${bytes(e.before)} → `}${bytes(e.value)}`,
-	restart: (e) => (e.value === null ? 'the job restarted' : `restart ${e.value} of the job`),
+	limit: (value, before) => `limit ${before ? `${bytes(before)} → ` : ''}${bytes(value)}`,
+	restart: (value) => `the job restarted${value === null ? '' : `, ${value} in all`}`,
 	'agent-start': () => 'the agent started',
 	'agent-lost': () => 'the agent was lost',
 	'agent-bye': () => 'the agent said bye',
-	'oom-kill': (e) => (e.value === null ? 'OOM kill' : `OOM kill (oom_kill is ${e.value})`),
+	'oom-kill': (value) => `OOM kill${value === null ? '' : `, oom_kill is ${value}`}`,
 };
 
-/* Checkpoints come as two edges; one whose begin or end lies outside reaches to the edge of the range. */
+/* Checkpoints come as two edges; one whose other edge lies outside reaches to the end of the range. */
 function checkpoints(events, range)
 {
 	const bars = [];
-	let begun = null;
-	for (const event of events) {
-		if (event.kind === 'checkpoint-start') {
-			begun = event.at_ms;
-		} else if (event.kind === 'checkpoint-end') {
-			bars.push({ at: begun ?? range.from, to: event.at_ms, kind: 'checkpoint', label: 'checkpoint' });
+	let begun = range.from;
+	for (const { kind, at_ms } of events)
+		if (kind === 'checkpoint-start')
+			begun = at_ms;
+		else if (kind === 'checkpoint-end') {
+			bars.push([begun, at_ms]);
 			begun = null;
 		}
-	}
-	if (begun !== null)
-		bars.push({ at: begun, to: range.to, kind: 'checkpoint', label: 'checkpoint, running' });
-	return bars;
+	if (begun !== null && begun !== range.from)
+		bars.push([begun, range.to]);
+	return bars.filter(([at]) => at !== null).map(([at, to]) => ({ at, to, kind: 'checkpoint', label: 'checkpoint' }));
 }
 
-function limitsOf(rows)
-{
-	const marks = [];
-	for (let i = 1; i < rows.length; i++) {
-		const before = rows[i - 1].limit, value = rows[i].limit;
-		if (before !== null && value !== null && before !== value)
-			marks.push({ at: rows[i].at, kind: 'limit', label: TEXT.limit({ before, value }) });
-	}
-	return marks;
-}
-
-/* events: null where the collector does not tell them; then resizes are still seen in the rows. */
+/* events: null where the collector does not tell them; resizes are seen in the rows all the same. */
 export function marksOf({ events, postmortems, rows, range })
 {
 	const sorted = [...(events ?? [])].sort((a, b) => a.at_ms - b.at_ms);
-	const marks = sorted.filter((event) => TEXT[event.kind]).map((event) => ({ at: event.at_ms, kind: event.kind,
-		label: TEXT[event.kind]({ before: event.before ?? null, value: event.value ?? null }) }));
-	marks.push(...checkpoints(sorted, range));
+	const marks = checkpoints(sorted, range);
+	for (const { kind, at_ms, value = null, before = null } of sorted)
+		if (TEXT[kind])
+			marks.push({ at: at_ms, kind, label: TEXT[kind](value, before) });
 	if (!sorted.some((event) => event.kind === 'limit'))
-		marks.push(...limitsOf(rows));
-	for (const post of postmortems ?? [])
+		rows.forEach(({ at, limit }, i) => {
+			const before = rows[i - 1]?.limit ?? null;
+			if (before !== null && limit !== null && before !== limit)
+				marks.push({ at, kind: 'limit', label: TEXT.limit(limit, before) });
+		});
+	for (const post of postmortems)
 		if (post.died_ms !== null)
 			marks.push({ at: post.died_ms, kind: 'postmortem', label: post.title ?? `died: ${post.cause}`, href: link(`postmortems/${post.id}`) });
 	return marks.filter((mark) => (mark.to ?? mark.at) >= range.from && mark.at <= range.to);

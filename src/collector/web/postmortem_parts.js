@@ -4,119 +4,107 @@ import { h, name, prose } from './dom.js';
 import { bytes, count, duration, percentBp, signedBytes, timeToLimit } from './format.js';
 import { ownerMark, rulePage } from './finding_view.js';
 import { severityMark } from './severity.js';
-import { cell, contextFacts, facts, figures } from './pod_tables.js';
-import { stamp, zone } from './time.js';
+import { ledgerTable } from './pod_tables.js';
+import { look } from './owners.js';
+import { dim, facts, known, list, note, table } from './parts.js';
+import { sumOf } from './series.js';
+import { stamp } from './time.js';
 
-const known = (n) => n !== null && n !== undefined;
-const size = (n) => (known(n) ? bytes(n) : null);
+const at = (text) => (text ? stamp(Date.parse(text)) : 'unread');
+const code = (text, max = 64) => h('code', null, name(text, max));
+const limitOf = (limit) => (typeof limit === 'number' ? limit : null);
 
-/* --- the last minutes as a series --------------------------------------------------------------- */
-function pointOf(sample)
-{
-	const limit = sample.limit_bytes;
-	return { received_ms: sample.wall_ms, samples: 1, limit_bytes: typeof limit === 'number' ? limit : null, charge_bytes: sample.charge_bytes ?? null,
-		floor_bytes: sample.floor_bytes ?? null, freeboard_bytes: sample.freeboard_bytes ?? null, groups: sample.groups_bytes ?? {},
-		owners: sample.composition?.owners_bytes ?? null };
-}
-
-/* Samples of all parts that are here. By the agent's clock, which is the one of the death too. PURE. */
+/* Samples of all parts that are here, as a series; by the agent's clock, which is the one of the death too. PURE. */
 export function timelineOf(item)
 {
-	const samples = item.bodies.flatMap((body) => body?.timeline ?? []).filter((sample) => sample.wall_ms);
-	const points = samples.map(pointOf).sort((a, b) => a.received_ms - b.received_ms);
-	const limit = item.bodies[0]?.limit_bytes;
-	const usual = points.length > 2 ? points.slice(1).map((point, i) => point.received_ms - points[i].received_ms).sort((a, b) => a - b)[points.length >> 1] : 10000;
-	const holes = [];
-	points.forEach((point, i) => {
-		/* An inferred one has not the limit in each sample, but it was the last one's. */
-		if (item.inferred && point.limit_bytes === null)
-			point.limit_bytes = typeof limit === 'number' ? limit : null;
-		if (i && point.received_ms - points[i - 1].received_ms > Math.max(3 * usual, 45000))
-			holes.push({ from_ms: points[i - 1].received_ms, to_ms: point.received_ms });
-	});
-	return { points, holes, gaps: [], step_ms: 0 };
+	const points = item.bodies.flatMap((body) => body?.timeline ?? []).filter((sample) => sample.wall_ms).map((sample) => ({
+		received_ms: sample.wall_ms,
+		/* An inferred one has no limit in each sample: it was the last one's. */
+		limit_bytes: limitOf(sample.limit_bytes ?? (item.inferred ? item.bodies[0].limit_bytes : null)),
+		charge_bytes: sample.charge_bytes ?? null, floor_bytes: sample.floor_bytes ?? null, freeboard_bytes: sample.freeboard_bytes ?? null,
+		groups: sample.groups_bytes ?? {}, owners: sample.composition?.owners_bytes ?? null,
+	})).sort((a, b) => a.received_ms - b.received_ms);
+	const apart = points.slice(1).map((point, i) => point.received_ms - points[i].received_ms);
+	const usual = [...apart].sort((a, b) => a - b)[apart.length >> 1];
+	const holes = apart.flatMap((ms, i) => (ms > Math.max(3 * usual, 45000) ? [{ from_ms: points[i].received_ms, to_ms: points[i + 1].received_ms }] : []));
+	return { points, holes, step_ms: 0 };
 }
 
-/* --- tables ------------------------------------------------------------------------------------- */
-export function grownTable(growth)
+export function grown(growth)
 {
 	if (!growth)
-		return h('p', { class: 'muted' }, 'Not known: the recorder held fewer than two samples of this process.');
-	const row = (mark, line) => h('tr', null, h('th', { scope: 'row' }, mark), cell(line.from_bytes), cell(line.to_bytes),
-		h('td', { class: 'n' }, h('strong', null, signedBytes(line.grown_bytes))));
-	const owners = growth.owners ?? [], groups = growth.groups ?? [];
-	return h('div', null, h('p', { class: 'muted' }, `From ${stamp(Date.parse(growth.from))} to ${stamp(Date.parse(growth.to))} ${zone(Date.parse(growth.to))}.`),
-		owners.length ? figures(['owner', 'from', 'to', 'grown'], owners.map((line) => row(ownerMark(line.owner), line))) :
-			h('p', { class: 'muted' }, 'By owner it is not known: there were no two scans. By the kernel\'s groups:'),
-		groups.length ? h('details', { open: !owners.length }, h('summary', { class: 'muted' }, 'By group'), figures(['group', 'from', 'to', 'grown'], groups.map((line) => row(line.group, line)))) : null);
+		return note('Not known: fewer than two samples of this process were recorded.');
+	const lines = (key, mark) => table([key, '#from', '#to', '#grown'], growth[`${key}s`].map((row) => [mark(row[key]), row.from_bytes, row.to_bytes, h('strong', null, signedBytes(row.grown_bytes))]));
+	return [note(`From ${at(growth.from)} to ${at(growth.to)}.`), growth.owners?.length ? lines('owner', ownerMark) : note('By owner it is not known: there were no two scans.'),
+		growth.groups?.length ? lines('group', (group) => group) : null];
 }
 
-export function eventsTable(events)
+export function lastLedger({ composition, owners, charge_bytes: charge })
 {
-	const rows = ['max', 'oom', 'oom_kill', 'oom_group_kill', 'high'];
-	if (!events?.before)
-		return h('p', { class: 'muted' }, 'memory.events was not read.');
-	return h('div', null, figures(['memory.events', 'before', 'after'], rows.map((key) => {
-		const before = events.before[key], after = events.after?.[key];
-		const rose = known(before) && known(after) && after > before;
-		return h('tr', null, h('th', { scope: 'row' }, key), cell(before ?? null, count(before)), h('td', { class: 'n' }, rose ? h('strong', null, count(after)) : events.after ? count(after) : '–'));
-	})), events.after ? null : h('p', { class: 'muted' }, 'After the end it could not be read any more: the cgroup was gone.'));
+	const rows = composition?.lines ?? Object.entries(owners ?? {}).map(([owner, n]) => ({ owner, bytes: n }));
+	const residual = composition ? composition.residual_bytes : known(charge) && owners ? charge - sumOf(owners) : null;
+	return rows.length ? ledgerTable(rows.map((row) => ({ group: look(row.owner).group, ...row })), { residual, age: composition?.age_ms ?? null }) :
+		note('None was known: no scan of this process had been made.');
 }
 
-export function changedTable(changed)
+/* The change is that of the findings; the figure is what the limit would have had to be. */
+export function whatToChange({ survivable_limit_bytes: enough, findings })
 {
-	if (!changed)
-		return h('p', { class: 'muted' }, 'There is nothing to compare with: no life before this one was seen.');
-	if (!changed.length)
-		return h('p', { class: 'muted' }, 'Nothing that is known: limit, image, settings, JDK, kernel and jobs are the same as in the life before.');
-	const text = (what, value) => (value === '' || value === null ? h('span', { class: 'muted' }, 'not set') : /limit/.test(what) && /^\d+$/.test(value) ? bytes(Number(value)) : h('code', null, name(value, 80)));
-	return figures(['what', 'in the life before', 'in this one'], changed.map((row) => h('tr', null, h('th', { scope: 'row' }, name(row.what, 80)),
-		h('td', { class: 'n' }, text(row.what, row.before)), h('td', { class: 'n' }, text(row.what, row.now)))));
+	return [known(enough) ? h('p', null, 'A limit of ', h('strong', null, bytes(enough)), ' would have been enough: the highest floor seen, its spike at checkpoints, and 5 %. Where something leaks it buys time alone.') :
+		note('Which limit would have been enough is not known.'), h('h3', null, 'Open when it died'),
+	findings?.length ? list(findings.map((row) => [severityMark(row.severity), ' ', prose(row.title ?? row.rule), ' ', rulePage(row.rule), dim(` since ${at(row.opened)}`)])) :
+		note(findings ? 'No finding was open: it was not foreseen.' : 'Not known.')];
 }
 
-export function deepReading(deep)
-{
-	if (!deep)
-		return h('p', { class: 'muted' }, 'None was made: it is, once, when a target comes near its limit and there is time.');
-	const mappings = deep.mappings, threads = deep.threads;
-	return h('div', null, h('p', { class: 'muted' }, `Taken ${stamp(Date.parse(deep.taken))}.`),
-		h('h3', null, 'Largest mappings'), mappings ? figures(['name', 'kind', 'resident', 'size'], mappings.map((row) => h('tr', null, h('th', { scope: 'row' }, row.name === null ? h('span', { class: 'muted' }, 'no name') : h('code', null, name(row.name, 48))),
-			h('td', { class: 'n' }, row.kind), cell(row.resident_bytes), cell(row.size_bytes)))) : h('p', { class: 'unread' }, 'unread'),
-		known(deep.mappings_total) ? h('p', { class: 'muted' }, `of ${count(deep.mappings_total)} mappings`) : null,
-		h('h3', null, 'Threads by name'), threads ? figures(['name', 'threads'], threads.map((row) => h('tr', null, h('th', { scope: 'row' }, row.name === null ? 'no name' : h('code', null, name(row.name, 48))), cell(row.count, count(row.count))))) :
-			h('p', { class: 'unread' }, 'unread'),
-		threads ? h('p', { class: 'muted' }, known(deep.threads_total) ? `of ${count(deep.threads_total)} threads` : 'of more than were looked at') : null);
-}
-
-export function openThen(findings)
-{
-	return findings?.length ? h('ul', { class: 'events' }, findings.map((row) => h('li', null, severityMark(row.severity), ' ', prose(row.title ?? row.rule), ' ', rulePage(row.rule),
-		h('span', { class: 'muted' }, row.opened ? ` since ${stamp(Date.parse(row.opened))}` : '')))) :
-		h('p', { class: 'muted' }, findings ? 'No finding was open: what happened was not foreseen. That is worth a report to us.' : 'Not known.');
-}
-
-export function foretold(body)
-{
-	const forecast = body.forecast;
-	const text = !forecast?.kind ? null : forecast.kind === 'reaches' ? [`the limit in ${timeToLimit(forecast.likely_s, forecast.earliest_s, forecast.latest_s)}`, forecast.owner ? [', by ', ownerMark(forecast.owner)] : null] :
-		forecast.kind.replace('-', ' ');
-	return h('div', null, facts([['forecast in the last sample', text]]), body.context ? contextFacts(body.context) : h('p', { class: 'muted' }, 'What the engine was doing is not known.'));
-}
-
-/* Limit, charge, floor and what the machine had, as last seen. */
+/* undefined: not in this body at all; null: it was asked for and is not known. */
 export function lastSeen(body)
 {
-	return facts([['limit', body.limit_bytes === 'none' ? 'none' : size(body.limit_bytes)], ['charge', size(body.charge_bytes)], ['floor', size(body.floor_bytes)], ['highest floor seen', size(body.peak_floor_bytes)],
-		['spike at checkpoints', size(body.spike_bytes)], ['pod\'s limit', body.pod_limit_bytes === undefined ? undefined : body.pod_limit_bytes === 'none' ? 'none' : size(body.pod_limit_bytes)], ['pod\'s charge', body.pod_charge_bytes === undefined ? undefined : size(body.pod_charge_bytes)],
-		['free on the node', known(body.host_available_bytes) ? `${bytes(body.host_available_bytes)} of ${bytes(body.host_memory_bytes)}` : body.host_available_bytes === undefined ? undefined : null],
-		['node under pressure, full', body.node_psi_full_avg10_bp === undefined ? undefined : known(body.node_psi_full_avg10_bp) ? percentBp(body.node_psi_full_avg10_bp) : null],
-		['exit status', body.exit_status === undefined ? undefined : known(body.exit_status) ? String(body.exit_status) : null],
-		['last seen', known(body.last_seen_ms) ? `${duration(body.last_seen_ms / 1000)} before the end` : undefined]]);
+	const via = (key, text) => (known(body[key]) ? text(body[key]) : body[key]);
+	const limit = (key) => via(key, (n) => (n === 'none' ? 'none' : n));
+	return facts([['limit', limit('limit_bytes')], ['charge', body.charge_bytes], ['floor', body.floor_bytes], ['highest floor seen', body.peak_floor_bytes], ['spike at checkpoints', body.spike_bytes],
+		['pod’s limit', limit('pod_limit_bytes')], ['pod’s charge', body.pod_charge_bytes], ['free on the node', via('host_available_bytes', (n) => `${bytes(n)} of ${bytes(body.host_memory_bytes)}`)],
+		['node’s pressure, full', via('node_psi_full_avg10_bp', percentBp)], ['exit status', via('exit_status', String)], ['last seen', via('last_seen_ms', (ms) => `${duration(ms / 1000)} before the end`)]]);
 }
 
-export function life(body)
+export function events({ events: read })
 {
-	const own = body.life;
-	return own ? facts([['image', own.image ? name(own.image, 80) : null], ['engine', own.engine ? name(own.engine, 32) : null], ['JDK', own.jdk ? name(own.jdk, 32) : null], ['kernel', own.kernel ? name(own.kernel, 64) : null],
-		['huge pages', own.thp ? name(own.thp, 16) : null], ['jobs', own.jobs?.length ? own.jobs.map((job, i) => [i ? ', ' : '', name(job, 64)]) : 'none known']]) : h('p', { class: 'muted' }, 'Not known.');
+	if (!read?.before)
+		return note('memory.events was not read.');
+	const figure = (n) => (known(n) ? count(n) : null);
+	return [table(['memory.events', '#before', '#after'], ['max', 'oom', 'oom_kill', 'oom_group_kill', 'high'].map((key) => {
+		const before = read.before[key], after = read.after?.[key];
+		return [key, figure(before), after > before ? h('strong', null, count(after)) : figure(after)];
+	})), read.after ? null : note('After the end it could not be read: the cgroup was gone.')];
+}
+
+export function changed({ changed: changes })
+{
+	if (!changes?.length)
+		return note(changes ? 'Nothing that is known: limit, image, settings, JDK, kernel and jobs are as in the life before.' : 'There is nothing to compare with: no life before this one was seen.');
+	const text = (row, key) => (!row[key] ? dim('not set') : /limit/.test(row.what) && /^\d+$/.test(row[key]) ? bytes(Number(row[key])) : code(row[key], 80));
+	return list(changes.map((row) => [name(row.what, 96), ': ', text(row, 'before'), ' → ', text(row, 'now')]));
+}
+
+export function deepReading({ deep })
+{
+	if (!deep)
+		return note('None was made: it is, once, when a target comes near its limit and there is time.');
+	const { mappings, threads } = deep;
+	return [note(`Taken ${at(deep.taken)}.`),
+		mappings ? table(['mapping', 'kind', '#resident', '#size'], mappings.map((row) => [row.name === null ? dim('no name') : code(row.name), row.kind, row.resident_bytes, row.size_bytes])) : note('mappings: unread'),
+		known(deep.mappings_total) ? note(`of ${count(deep.mappings_total)} mappings`) : null,
+		threads ? table(['threads named', '#'], threads.map((row) => [row.name === null ? dim('no name') : code(row.name), count(row.count)])) : note('threads: unread'),
+		threads ? note(`of ${known(deep.threads_total) ? count(deep.threads_total) : 'more than were looked at'}`) : null];
+}
+
+export function foretold({ forecast })
+{
+	const text = forecast?.kind === 'reaches' ? [`the limit in ${timeToLimit(forecast.likely_s, forecast.earliest_s, forecast.latest_s)}`, forecast.owner ? [', by ', ownerMark(forecast.owner)] : null] : forecast?.kind || null;
+	return facts([['the last forecast said', text]]);
+}
+
+export function life({ life: own })
+{
+	const text = (key) => [key, own[key] ? name(own[key], 96) : null];
+	return own ? facts([...['image', 'engine', 'jdk', 'kernel', 'thp'].map(text), ['jobs', own.jobs?.length ? own.jobs.map((job) => [name(job, 64), ' ']) : null]]) : note('Not known.');
 }

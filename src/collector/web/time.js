@@ -104,24 +104,19 @@ function fromField(text)
 
 function custom(ctx, range, changed)
 {
-	const from = h('input', { type: 'datetime-local', step: 1, value: toField(range.from), required: true });
-	const to = h('input', { type: 'datetime-local', step: 1, value: toField(range.to), required: true });
-	const problem = h('p', { class: 'problem', role: 'alert' });
-	const form = h('form', { class: 'range-custom', on: { submit: (event) => {
+	const field = (ms) => h('input', { type: 'datetime-local', step: 1, value: toField(ms), required: true });
+	const from = field(range.from), to = field(range.to), problem = h('p', { class: 'problem', role: 'alert' });
+	return h('form', { class: 'range', on: { submit: (event) => {
 		event.preventDefault();
 		const a = fromField(from.value), b = fromField(to.value);
-		if (a === null || b === null || a >= b) {
+		if (!(a < b))
 			replace(problem, 'The beginning has to be before the end.');
-			return;
-		}
-		ctx.setParams({ from: a, to: b, last: null });
-		changed();
-	} } },
-	h('label', null, 'From ', from), h('label', null, `to (${zone()}) `, to), h('button', { type: 'submit' }, 'Show'), problem);
-	return form;
+		else
+			changed({ from: a, to: b, last: null });
+	} } }, h('label', null, 'From ', from), h('label', null, `to (${zone()}) `, to), h('button', { type: 'submit' }, 'Show'), problem);
 }
 
-/* The control of a page. changed() is called after the address has; paint() again after it changed by other means. */
+/* The control of a page. changed() is called after the address has; paint() shows what changed by other means. */
 export function rangeControl(ctx, changed)
 {
 	const element = h('div', { class: 'range', role: 'group', aria: { label: 'Time range' } });
@@ -135,21 +130,23 @@ export function rangeControl(ctx, changed)
 		changed();
 	}
 
+	function button(key, text, pressed, click)
+	{
+		return h('button', { type: 'button', data: { key }, aria: { pressed }, on: { click } }, text);
+	}
+
 	function paint()
 	{
 		const range = rangeOf(ctx.params, Date.now());
 		const held = element.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+		const follow = (last) => set({ last, from: null, to: null });
 		replace(element,
-			h('span', { class: 'range-presets' }, PRESETS.map(([key, , text]) => h('button', { type: 'button', data: { key },
-				aria: { pressed: range.last === key }, on: { click: () => set({ last: key, from: null, to: null }) } }, text))),
-			h('button', { type: 'button', data: { key: 'custom' }, aria: { pressed: !range.live, expanded: open },
-				on: { click: () => { open = !open; paint(); } } }, range.live ? 'From … to …' : `${stamp(range.from)} to ${stamp(range.to)}`),
-			h('button', { type: 'button', data: { key: 'utc' }, aria: { pressed: utc }, title: 'Times in UTC',
-				on: { click: () => { setUtc(!utc); set({ utc: utc ? 1 : null }); } } }, 'UTC'),
-			utc || zone() === 'UTC' ? null : h('span', { class: 'muted' }, zone()),
-			range.live ? h('span', { class: 'following' }, 'follows the present') :
-				h('button', { type: 'button', data: { key: 'live' }, on: { click: () => set({ last: DEFAULT_LAST, from: null, to: null }) } }, 'Back to the present'),
-			open ? custom(ctx, range, () => { open = false; paint(); changed(); }) : null);
+			h('span', { class: 'range-presets' }, PRESETS.map(([key, , text]) => button(key, text, range.last === key, () => follow(key)))),
+			button('custom', range.live ? 'From … to …' : `${stamp(range.from)} to ${stamp(range.to)}`, !range.live, () => { open = !open; paint(); }),
+			button('utc', 'UTC', utc, () => { setUtc(!utc); set({ utc: utc ? 1 : null }); }),
+			h('span', { class: 'muted' }, zone() === 'UTC' ? '' : `${zone()}, `, range.live ? 'follows the present' : 'stands still'),
+			range.live ? null : button('live', 'Back to the present', null, () => follow(DEFAULT_LAST)),
+			open ? custom(ctx, range, set) : null);
 		if (held)
 			element.querySelector(`[data-key="${held}"]`)?.focus();
 	}
