@@ -213,7 +213,10 @@ static int make_auth(struct app *app, struct err *err)
 
 static int make_web(struct app *app, struct err *err)
 {
-	app->web = (struct web){ .open = app->plan.open_viewers, .auth = app->auth, .log = app->log };
+	app->web = (struct web){ .open = app->plan.open_viewers,
+				 .proxy_header = auth_proxy_header(app->auth),
+				 .auth = app->auth,
+				 .log = app->log };
 	int rc = web_site_parse(app->conf->public_url, &app->web.site, err);
 	if (rc < 0)
 		err_wrap(err, "--public-url");

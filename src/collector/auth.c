@@ -274,6 +274,11 @@ static bool cookie(const struct server_request *request, const char *name, struc
 	return false;
 }
 
+const char *auth_proxy_header(const struct auth *auth)
+{
+	return auth->options.proxy_viewers_file ? auth->proxy.user_header : NULL;
+}
+
 bool auth_token(struct auth *auth, struct str token, struct auth_viewer *ret_viewer)
 {
 	uint8_t digest[HASH_SHA256_LEN];

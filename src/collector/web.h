@@ -22,8 +22,9 @@ struct web_site {
 
 struct web {
 	struct web_site site;
-	bool open;         /* no viewer has to say who he is */
-	struct auth *auth; /* borrowed */
+	bool open;                /* no viewer has to say who he is */
+	const char *proxy_header; /* auth_proxy_header() */
+	struct auth *auth;        /* borrowed */
 	struct logger *log;
 	struct login_limit limit;
 };

@@ -89,9 +89,14 @@ int web_site_parse(const char *url, struct web_site *ret_site, struct err *err)
 	return 0;
 }
 
-/* With a token that no browser adds by itself, a page must know it already. */
-static bool has_bearer(const struct server_request *request)
+/*
+ * A token that no browser adds by itself: a page that sends it must know it already. One that comes with a proxy's header is
+ * none, for a proxy may add it to whatever a browser sends (oauth2-proxy's pass_authorization_header).
+ */
+static bool has_bearer(const struct web *web, const struct server_request *request)
 {
+	if (web->proxy_header && server_header(request, web->proxy_header).len)
+		return false;
 	struct str header = server_header(request, "authorization");
 	return header.len > 7 && strncasecmp(header.ptr, "Bearer ", 7) == 0;
 }
@@ -109,7 +114,7 @@ bool web_host_ok(const struct web *web, const struct server_request *request)
 		return true;
 	if (authority_parse(text, &host) && is_public(web, host.host))
 		return true;
-	return !web->open && (!web->site.host[0] || has_bearer(request));
+	return !web->open && (!web->site.host[0] || has_bearer(web, request));
 }
 
 static bool is_same_site(const struct web *web, struct str origin, const struct server_request *request)
@@ -128,5 +133,5 @@ static bool is_same_site(const struct web *web, struct str origin, const struct 
 bool web_origin_ok(const struct web *web, const struct server_request *request)
 {
 	struct str origin = server_header(request, "origin");
-	return origin.len ? is_same_site(web, origin, request) : web->open || has_bearer(request);
+	return origin.len ? is_same_site(web, origin, request) : web->open || has_bearer(web, request);
 }

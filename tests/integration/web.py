@@ -349,6 +349,8 @@ def proxy(tls):
                        "until_ms": int(time.time() * 1000) + 3600000})
     kind = {"Content_Type": "application/json", "X_Forwarded_User": "root@example.com"}
     ok(c.ask("/api/v1/silences", "POST", body, **kind)[0] == 403, "the header alone does not write: a page could make a browser send it")
+    ok(c.ask("/api/v1/silences", "POST", body, Authorization="Bearer of-the-proxy-1234567", **kind)[0] == 403,
+       "nor does it with a token that the proxy adds")
     ok(c.ask("/api/v1/silences", "POST", body, Origin="http://127.0.0.1:%d" % c.port, **kind)[0] == 201, "with our Origin it does")
     write("roles", "operator ann@example.com\n", 0o644)
     for _ in range(100):

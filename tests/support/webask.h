@@ -10,7 +10,7 @@
 
 struct ask {
 	const char *method, *path, *body; /* NULL: GET, none, none */
-	const char *headers[9];           /* name, value, ..., NULL */
+	const char *headers[11];          /* name, value, ..., NULL */
 	bool tls;
 };
 

@@ -55,20 +55,21 @@ static void sites(void **state)
 	assert_string_equal(site.host, "");
 }
 
-enum { OPEN = 1, PUBLIC = 2, TLS = 4, BEARER = 8, COOKIE = 16 };
+enum { OPEN = 1, PUBLIC = 2, TLS = 4, BEARER = 8, COOKIE = 16, PROXIED = 32 };
 
 /* A request of this kind; PUBLIC: --public-url https://bankfull.example.com. */
 static void ask_kind(unsigned kind, const char *host, const char *origin, struct web *web, struct ask *ask)
 {
 	struct err err;
 	size_t n = 0;
-	*web = (struct web){ .open = kind & OPEN };
+	*web = (struct web){ .open = kind & OPEN, .proxy_header = "x-forwarded-user" };
 	assert_int_equal(web_site_parse(kind & PUBLIC ? "https://bankfull.example.com" : NULL, &web->site, &err), 0);
 	*ask = (struct ask){ .path = "/api/v1/silences", .method = "POST", .tls = kind & TLS };
 	const char *pairs[][2] = { { "host", host },
 				   { "origin", origin },
 				   { "authorization", kind & BEARER ? "bearer some-token-of-a-tool" : NULL },
-				   { "cookie", kind & COOKIE ? "__Host-bankfull=x" : NULL } };
+				   { "cookie", kind & COOKIE ? "__Host-bankfull=x" : NULL },
+				   { "x-forwarded-user", kind & PROXIED ? "ann" : NULL } };
 	for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
 		if (!pairs[i][1])
 			continue;
@@ -158,6 +159,10 @@ static void origins(void **state)
 		{ 0, "b.example", NULL, false },
 		{ COOKIE, "b.example", NULL, false }, /* what a browser adds by itself is not enough */
 		{ BEARER, "b.example", NULL, true },
+		{ PROXIED, "b.example", NULL, false },
+		{ BEARER | PROXIED, "b.example", NULL, false }, /* the proxy added it, perhaps */
+		{ PROXIED | TLS, "b.example", "https://b.example", true },
+		{ PROXIED | TLS, "b.example", "https://evil.example", false },
 		{ BEARER, "b.example", "https://evil.example", false },
 		{ COOKIE | TLS, "b.example", "https://b.example", true },
 		{ COOKIE | TLS, "b.example", "https://evil.example", false },
