@@ -86,9 +86,26 @@ static void came_through(struct alert_post *post, const struct alert_job *job, s
 	post->next = now;
 }
 
+/* A webhook's path is often its password: of an address that a message names, the host alone is kept. */
+void alert_hide_path(char *text)
+{
+	for (char *at = strstr(text, "://"); at; at = strstr(at, "://")) {
+		at += 3;
+		char *path = at + strcspn(at, "/ ");
+		size_t len = strcspn(path, " ");
+		/* "http://host:80/path: nobody listens there" */
+		if (len && path[len - 1] == ':')
+			len--;
+		memmove(path, path + len, strlen(path + len) + 1);
+	}
+}
+
 static void failed(struct alert_post *post, const struct alert_job *job, struct mono now, struct wall wall)
 {
-	(void)esc_copy(post->last_error, sizeof post->last_error, str_of(job->message.err.message));
+	char message[2 * sizeof job->message.err.message];
+	(void)esc_copy(message, sizeof message, str_of(job->message.err.message));
+	alert_hide_path(message);
+	str_copy(post->last_error, sizeof post->last_error, str_of(message));
 	post->failures++;
 	post->failed_total++;
 	post->next = mono_add_ms(now, alert_backoff_ms(post->failures, chance()));

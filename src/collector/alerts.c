@@ -184,6 +184,11 @@ const struct alert_book *alerts_book(const struct alerts *alerts)
 	return &alerts->book;
 }
 
+uint64_t alerts_group_wait_ms(const struct alerts *alerts)
+{
+	return alerts->conf->group_wait_ms;
+}
+
 static void count_receiver(const struct alerts *alerts, const struct alert_post *post, struct wall now,
 			   struct alerts_receiver_counts *counts)
 {
@@ -203,15 +208,20 @@ static void count_receiver(const struct alerts *alerts, const struct alert_post 
 	str_copy(counts->last_error, sizeof counts->last_error, str_of(post->last_error));
 }
 
-void alerts_count(const struct alerts *alerts, struct wall now, struct alerts_counts *ret_counts)
+const char *const alerts_state_names[ALERTS_STATE_COUNT] = { "calling", "silenced", "unrouted" };
+
+void alerts_count(const struct alerts *alerts, const struct auth_viewer *viewer, struct wall now,
+		  struct alerts_counts *ret_counts)
 {
 	struct alerts_counts counts = { .left_out = alerts->left_out + alerts->book.left_out,
 					.n_receivers = alerts->conf->n_receivers };
 	for (size_t i = 0; i < alerts->book.n_active; i++) {
 		const struct alert *alert = alerts->book.active[i];
-		counts.firing[alert->severity]++;
-		counts.silenced += alert->silenced;
-		counts.unrouted += alert->receivers == 0;
+		enum alerts_state state = !alert->receivers ? ALERTS_UNROUTED
+					  : alert->silenced ? ALERTS_SILENCED
+							    : ALERTS_CALLING;
+		if (!viewer || auth_sees(viewer, alert->namespace_))
+			counts.active[alert->severity][state]++;
 	}
 	for (size_t i = 0; i < alerts->conf->n_receivers; i++)
 		count_receiver(alerts, &alerts->posts[i], now, &counts.receivers[i]);

@@ -10,6 +10,7 @@
 #define COLLECTOR_ALERTS_H
 
 #include "collector/alert_book.h"
+#include "collector/auth.h"
 #include "collector/fleet.h"
 #include "collector/store.h"
 #include "config/alertconf.h"
@@ -52,13 +53,18 @@ struct alerts_receiver_counts {
 	unsigned tries;         /* that failed in a row */
 	char last_error[160];   /* "" where the last sending came through */
 };
+/* SILENCED, or for nobody by the routes, or neither. */
+enum alerts_state { ALERTS_CALLING = 0, ALERTS_SILENCED, ALERTS_UNROUTED, ALERTS_STATE_COUNT };
+extern const char *const alerts_state_names[ALERTS_STATE_COUNT];
 struct alerts_counts {
-	uint64_t firing[SEVERITY_COUNT], silenced, unrouted; /* of those that are active now */
-	uint64_t left_out;                                   /* past ALERTS_MAX, now */
+	uint64_t active[SEVERITY_COUNT][ALERTS_STATE_COUNT];
+	uint64_t left_out; /* past ALERTS_MAX, now */
 	size_t n_receivers;
 	struct alerts_receiver_counts receivers[ALERT_RECEIVERS_MAX];
 };
-void alerts_count(const struct alerts *alerts, struct wall now, struct alerts_counts *ret_counts);
+/* Active ones are those that the viewer may see; NULL: all. */
+void alerts_count(const struct alerts *alerts, const struct auth_viewer *viewer, struct wall now,
+		  struct alerts_counts *ret_counts);
 
 /* What alert-delivery-failing is about: receivers that are not reached, or would not take something within the hour. */
 enum { ALERTS_DROPPED_MS = 3600000 };
@@ -74,6 +80,8 @@ size_t alerts_troubles(const struct alerts *alerts, struct mono now, struct aler
 /* What covers an alert as a whole, or NULL; the silence before the acknowledgement. */
 struct silence;
 const struct silence *alerts_silence(const struct silences *silences, const struct alert *alert, struct wall now);
+
+uint64_t alerts_group_wait_ms(const struct alerts *alerts);
 
 /* For the API: active and lately ended ones, newest first. Borrowed until the next alerts_step(). */
 const struct alert_book *alerts_book(const struct alerts *alerts);

@@ -53,6 +53,8 @@ struct alerts {
 /* alert_post.c: begins the next message to this receiver, if one is due and none is under way. */
 void alert_post_pump(struct alert_post *post, struct mono now, struct wall wall);
 
+void alert_hide_path(char *text); /* of addresses in it */
+
 /* alert_load.c: what the store has, into the book; and what of the book is not stored. */
 int alert_load(struct alerts *alerts, struct mono now, struct wall wall, struct err *err)
 	__attribute__((warn_unused_result));

@@ -170,6 +170,8 @@ static const struct route {
 	{ METHOD_GET, STR("/postmortems"), STR(""), API_SUBJECT | API_PAGE | API_CAUSE | API_RANGE, AUTH_VIEWER,
 	  api_postmortems, NULL },
 	{ METHOD_GET, STR("/postmortems"), STR(""), 0, AUTH_VIEWER, NULL, api_postmortem },
+	{ METHOD_GET, STR("/alerts"), STR(""), API_SUBJECT | API_PAGE | API_RULE | API_SEVERITY | API_ACTIVE,
+	  AUTH_VIEWER, api_alerts, NULL },
 	{ METHOD_GET, STR("/silences"), STR(""), API_PAGE | API_ACTIVE, AUTH_VIEWER, api_silences, NULL },
 	{ METHOD_POST, STR("/silences"), STR(""), 0, AUTH_OPERATOR, api_silence_create, NULL },
 	/* A question; it has a body because matchers have. */

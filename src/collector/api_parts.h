@@ -76,7 +76,7 @@ void api_put_pod_whole(struct js_out *out, const struct fleet_pod *pod, const st
 typedef void api_list_fn(struct api_call *call);
 typedef void api_item_fn(struct api_call *call, struct str id);
 api_list_fn api_me, api_workloads, api_pods, api_findings, api_postmortems, api_silences, api_silence_create,
-	api_silence_preview, api_audit;
+	api_silence_preview, api_audit, api_alerts;
 api_item_fn api_workload, api_workload_pods, api_workload_owners, api_pod, api_samples, api_events, api_finding,
 	api_postmortem, api_silence, api_silence_end;
 
