@@ -41,6 +41,12 @@ export function request(query, from, count)
 	return { subscribe: 'fleet', ...query, from, count };
 }
 
+/* The query that a request, or a message that answers it, is of. */
+export function queryOf({ view, filter, sort, descending })
+{
+	return { view, filter, sort, descending };
+}
+
 export function sameQuery(a, b)
 {
 	return JSON.stringify(writeQuery(a)) === JSON.stringify(writeQuery(b));

@@ -8,7 +8,7 @@ import { count, percentBp, plural, roughly } from './format.js';
 import { aged, columnsOf } from './fleet_columns.js';
 import { badFilter, noAgents, noMatch } from './fleet_empty.js';
 import { makeFilters, makeTiles } from './fleet_filter.js';
-import { readQuery, request, sameQuery, writeQuery } from './fleet_query.js';
+import { queryOf, readQuery, request, sameQuery, writeQuery } from './fleet_query.js';
 import { makeTable } from './fleet_table.js';
 import { subscribe } from './live.js';
 import { link } from './router.js';
@@ -61,7 +61,7 @@ class FleetPage {
 			this.table.later();
 		}
 		this.live = subscribe(request(this.query, ...this.window), {
-			message: (m) => this.message(m),
+			message: (m, sent) => this.message(m, queryOf(sent)),
 			state: (state, since) => {
 				this.lostAt = state === 'lost' ? since : 0;
 			},
@@ -141,11 +141,11 @@ class FleetPage {
 		return this.held ? now - this.aimed < AIM_MS && now - this.held.since < HOLD_MS : now - this.aimed < AIM_MS;
 	}
 
-	message(m)
+	message(m, query)
 	{
 		if (m.type === 'fleet') {
-			m.query = this.query;
-			if (this.fleet?.query === this.query && this.fleet.from === m.from && this.isAiming())
+			m.query = query;
+			if (this.fleet && sameQuery(this.fleet.query, query) && this.fleet.from === m.from && this.isAiming())
 				this.held = { message: m, since: this.held?.since ?? performance.now() };
 			else
 				this.take(m, performance.now());
@@ -209,19 +209,21 @@ class FleetPage {
 	show()
 	{
 		const { fleet, query } = this;
+		const isAnswer = fleet && sameQuery(fleet.query, query); /* else it is of the query before */
 		this.tiles.update(fleet?.summary, query);
 		this.filters.update(query, fleet?.facets);
-		this.table.setColumns(columnsOf(query.view), query);
-		this.table.setCaption(query.view === 'pods' ? 'Pods' : 'Workloads');
-		this.table.element.dataset.view = query.view;
-		this.table.element.setAttribute('aria-busy', String(fleet?.query !== query));
+		/* Columns are of the rows that are there, which may still be those of the other view. */
+		const { view } = fleet?.query ?? query;
+		this.table.setColumns(columnsOf(view), query);
+		this.table.setCaption(view === 'pods' ? 'Pods' : 'Workloads');
+		this.table.element.setAttribute('aria-busy', String(!isAnswer));
 		if (!fleet) {
 			this.table.element.hidden = true;
 			replace(this.note, loading('the fleet'));
 			return;
 		}
 		const filtered = Object.keys(query.filter).length > 0;
-		const none = fleet.matching === 0 && fleet.query === query;
+		const none = isAnswer && fleet.matching === 0;
 		this.table.element.hidden = none;
 		this.filters.element.hidden = this.tiles.element.hidden = fleet.summary.pods === 0;
 		replace(this.note, !none ? null : fleet.summary.pods === 0 ? noAgents() : noMatch(query, () => this.clear()));
@@ -268,7 +270,7 @@ class FleetPage {
 		clearInterval(this.clock);
 		this.table.close();
 		this.live.close();
-		kept = this.fleet ? { query: this.query, fleet: this.fleet, heard: this.heard, y: window.scrollY } : null;
+		kept = this.fleet ? { query: this.fleet.query, fleet: this.fleet, heard: this.heard, y: window.scrollY } : null;
 	}
 }
 
