@@ -336,6 +336,33 @@ static void what_happened(void **state)
 	session_closed(session, 1000);
 }
 
+/* Who owned what is told of a point that had a composition, and carried over to no other. */
+static void no_owners_where_none_were_read(void **state)
+{
+	struct setup *s = *state;
+	struct session *session = agent(s, 0);
+	for (uint64_t seq = 1; seq <= 4; seq++) {
+		struct wire_message *m = sample(s, 0, seq);
+		if (seq != 2) {
+			m->sample.has_composition = m->sample.has_books = false;
+			memset(m->sample.owners, 0, sizeof m->sample.owners);
+			memset(&m->sample.books, 0, sizeof m->sample.books);
+		}
+		tell(s, session, m);
+	}
+	auto_js struct js *all = ask(s, "0", "/api/v1/pods/1/samples", "step=0", 200);
+	const struct js *points = js_get(all, "points");
+	assert_int_equal(js_len(points), 4);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(js_kind(js_get(js_at(points, i), "owners")), i == 1 ? JS_OBJECT : JS_NULL);
+	auto_js struct js *steps = ask(s, "0", "/api/v1/pods/1/samples", "step=2s", 200);
+	points = js_get(steps, "points");
+	assert_int_equal(js_len(points), 2);
+	assert_int_equal(js_kind(js_get(js_at(points, 0), "owners")), JS_OBJECT);
+	assert_int_equal(js_kind(js_get(js_at(points, 1), "owners")), JS_NULL);
+	session_closed(session, 1000);
+}
+
 #define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -345,6 +372,7 @@ int main(void)
 		WITH(owners_against_the_others),
 		WITH(pods_that_are_gone),
 		WITH(what_happened),
+		WITH(no_owners_where_none_were_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

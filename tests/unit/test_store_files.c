@@ -350,6 +350,9 @@ static void damages(void **state)
 		{ "DELETE FROM epoch", "has samples and is none" },
 		{ "DELETE FROM agent; UPDATE tally SET agents = 0", "of no agent" },
 		{ "INSERT INTO part VALUES (3, 0, 'x')", "a part of none" },
+		{ "INSERT INTO event VALUES (99, 2, 1, 1, 1)", "of no agent" },
+		{ "INSERT INTO event VALUES (1, 10, 1, 1, 1)", "of kind 10" },
+		{ "INSERT INTO event VALUES (1, 2, 1, -7, 1)", "value -7" },
 	};
 	struct fixture *f = *state;
 	bool more = true;
