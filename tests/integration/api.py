@@ -219,6 +219,8 @@ def every_path(c):
     assert len(deaths["items"]) == 1, deaths
     whole = check(c, "/api/v1/postmortems/" + deaths["items"][0]["id"])
     assert whole["whole"] and len(whole["bodies"]) == 2 and whole["bodies"][0] == {"why": "oom rose"}, whole
+    alerts = check(c, "/api/v1/alerts")
+    assert alerts["receivers"] == [] and alerts["next"] is None, alerts
     for path in ("/metrics", "/healthz", "/readyz", "/docs/rules/oom-kill"):
         check(c, path)
     left = set(openapi.DOCUMENT["paths"]) - set(answered)
@@ -246,7 +248,8 @@ def filters(c):
 def every_parameter(c):
     """Each documented parameter is taken where the document says so, and refused elsewhere."""
     values = {"role": "jvm", "limit": "5", "cursor": {"/api/v1/workloads": "a:b:c"}, "severity": "notice", "open": "true",
-              "cause": "node", "from": "2026-01-01", "to": "2036-01-01", "step": "5m", "connected": "true", "past": "true"}
+              "cause": "node", "from": "2026-01-01", "to": "2036-01-01", "step": "5m", "connected": "true", "past": "true",
+              "active": "true"}
     query = {p["name"]: p for p in openapi.DOCUMENT["components"]["parameters"].values() if p["in"] == "query"}
     pod = check(c, "/api/v1/pods")["items"][0]["id"]
     for path, _, operation in openapi.operations():
