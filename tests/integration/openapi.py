@@ -74,8 +74,8 @@ def lint():
         for parameter in parameters:
             if not parameter.get("description") or "schema" not in parameter:
                 yield "%s: parameter %s says not what it is" % (where, parameter["name"])
-        if "200" not in operation["responses"] or not operation.get("summary"):
-            yield "%s: no 200, or no summary" % where
+        if not {"200", "201"} & set(operation["responses"]) or not operation.get("summary"):
+            yield "%s: no 200 or 201, or no summary" % where
         for status, response in operation["responses"].items():
             if not resolve(response).get("description"):
                 yield "%s: %s has no description" % (where, status)
@@ -106,12 +106,12 @@ def template_of(path):
     return None
 
 
-def trouble(path, status, content_type, body):
-    """Why this reply to a GET is none that the document knows; None: it is one."""
+def trouble(path, status, content_type, body, method="get"):
+    """Why this reply is none that the document knows; None: it is one."""
     template = template_of(path)
     if template is None:
         return None if status in (401, 404) else "%s is in no document" % path
-    responses = DOCUMENT["paths"][template]["get"]["responses"]
+    responses = DOCUMENT["paths"][template][method]["responses"]
     if str(status) not in responses:
         return "%s: no reply %d is documented" % (template, status)
     content = resolve(responses[str(status)]).get("content")
