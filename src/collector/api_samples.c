@@ -3,7 +3,16 @@
 #include "collector/api_parts.h"
 #include "wire/put.h"
 
-enum { POINTS_MAX = 5000, GAPS_MAX_SHOWN = 1000, HOLES_MAX = 1000, POINTS_WANTED = 500 };
+enum {
+	POINTS_MAX = 5000,
+	GAPS_MAX_SHOWN = 1000,
+	HOLES_MAX = 1000,
+	POINTS_WANTED = 500,
+	MINUTE_MS = 60000,
+	HOLE_LEAST_MS = 30000, /* as long as until a pod is stale */
+};
+
+static const uint64_t step_most_ms = UINT64_C(1) << 42; /* a century: what is added to it does not wrap */
 
 struct hole {
 	struct wall from, to;
@@ -11,7 +20,8 @@ struct hole {
 
 struct series {
 	struct api_call *call;
-	uint64_t hole_ms; /* points further apart than that have a hole between */
+	uint64_t step_ms, interval_ms; /* asked for; between the samples of now */
+	uint64_t pace_ms; /* the interval of then, by the two points before: near the limit an agent's is a second */
 	size_t n_points, n_holes, n_gaps;
 	struct wall from, last, next; /* next: of the first point that was left out; 0: none */
 	struct hole holes[HOLES_MAX];
@@ -31,6 +41,34 @@ static void put_owners(struct js_out *out, const struct store_point *point)
 	js_out_object_end(out);
 }
 
+static uint64_t most(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * Points further apart than that have a hole between: three steps or intervals. Points folded into steps of a minute and
+ * more begin with their first sample and lie less than two steps apart, unless a whole step had none.
+ */
+static uint64_t hole_ms(const struct series *series, const struct store_point *point)
+{
+	uint64_t steps = series->step_ms >= MINUTE_MS ? 2 * series->step_ms + MINUTE_MS : 3 * series->step_ms;
+	uint64_t wide = most(most(steps, HOLE_LEAST_MS), 3 * most(series->interval_ms, series->pace_ms));
+	/* A minute of the roll-up stands for a minute. */
+	return point->n_samples > 1 ? most(wide, 3 * MINUTE_MS) : wide;
+}
+
+static void look_for_hole(struct series *series, const struct store_point *point)
+{
+	int64_t apart = point->received.ms - series->last.ms;
+	if (!series->last.ms || apart <= 0)
+		return;
+	if ((uint64_t)apart <= hole_ms(series, point))
+		series->pace_ms = (uint64_t)apart >= 2 * series->step_ms ? (uint64_t)apart : 0;
+	else if (series->n_holes < HOLES_MAX)
+		series->holes[series->n_holes++] = (struct hole){ series->last, point->received };
+}
+
 static bool put_point(void *context, const struct store_point *point)
 {
 	struct series *series = context;
@@ -39,11 +77,7 @@ static bool put_point(void *context, const struct store_point *point)
 		series->next = point->received;
 		return false;
 	}
-	/* A minute of the roll-up stands for a minute. */
-	uint64_t wide = point->n_samples > 1 && series->hole_ms < 180000 ? 180000 : series->hole_ms;
-	int64_t apart = point->received.ms - series->last.ms;
-	if (series->last.ms && apart > 0 && (uint64_t)apart > wide && series->n_holes < HOLES_MAX)
-		series->holes[series->n_holes++] = (struct hole){ series->last, point->received };
+	look_for_hole(series, point);
 	series->last = point->received;
 	series->n_points++;
 	js_out_object(out);
@@ -123,6 +157,8 @@ void api_samples(struct api_call *call, struct str id)
 		return;
 	const struct fleet_pod *pod = fleet_find(call->api->fleet, agent);
 	uint64_t step = q->has_step ? q->step_ms : (uint64_t)(to.ms - from.ms) / POINTS_WANTED;
+	if (step > step_most_ms)
+		step = step_most_ms;
 	uint64_t interval = pod && pod->latest.interval_ms ? pod->latest.interval_ms : 10000;
 	auto_free struct series *series = calloc(1, sizeof *series);
 	if (!series) {
@@ -131,7 +167,8 @@ void api_samples(struct api_call *call, struct str id)
 		return;
 	}
 	series->call = call;
-	series->hole_ms = 3 * (step > interval ? step : interval);
+	series->step_ms = step;
+	series->interval_ms = interval;
 	series->from = from;
 	js_out_object(out);
 	api_put_id(out, "pod", agent);

@@ -497,6 +497,68 @@ static void series(void **state)
 	stop(&s);
 }
 
+/* Samples each 10 s, then 1 s of an urgent agent, then none for `silent_s`, then one each 10 s again. */
+static size_t holes_of(struct setup *s, int64_t silent_s, const char *query)
+{
+	static struct wire_sample sample;
+	static struct wire_hello hello;
+	struct store_epoch epoch;
+	struct wire_epoch id = { .bytes = { 9 } };
+	struct err err;
+	int64_t row = 0, at_s = -7000;
+	char path[64];
+	fleetfill_hello(&hello, 7);
+	fleetfill_sample(&sample, 7);
+	do_(store_begin(s->store, &err), &err);
+	do_(store_agent(s->store, "paced", &hello, t0, &row, &err), &err);
+	do_(store_epoch(s->store, row, id, t0, &epoch, &err), &err);
+	do_(fleet_connected(s->fleet, row, "paced", &hello, 0, t0, &err), &err);
+	for (uint64_t seq = 1; seq <= 400; seq++) {
+		struct wall at = { t0.ms + at_s * 1000 };
+		sample.interval_ms = seq > 200 && seq < 300 ? 1000 : 10000;
+		sample.head = (struct wire_head){ id, seq, seq * 10000, at };
+		do_(store_sample(s->store, row, &epoch, &sample, at, &err), &err);
+		fleet_sample(s->fleet, row, &sample, at);
+		at_s += seq == 350 ? silent_s : sample.interval_ms / 1000;
+	}
+	sample.interval_ms = 1000; /* urgent now */
+	fleet_sample(s->fleet, row, &sample, t0);
+	do_(store_commit(s->store, &err), &err);
+	(void)snprintf(path, sizeof path, "/api/v1/pods/%d/samples", (int)row);
+	struct server_reply reply = ask(s, path, query);
+	struct js *root = json_of(&reply);
+	assert_int_equal(reply.status, 200);
+	size_t n = js_len(js_get(root, "holes"));
+	js_free(root);
+	buf_done(&reply.body);
+	return n;
+}
+
+static void a_hole_is_of_the_pace_of_then(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t silent_s;
+		const char *query;
+		size_t holes;
+	} cases[] = {
+		{ 10, "from=2025-11-30T05:00:00Z&step=0", 0 },
+		{ 40, "from=2025-11-30T05:00:00Z&step=0", 1 },
+		{ 10, "from=2025-11-30T05:00:00Z&step=5s", 0 },
+		{ 10, "from=2025-11-30T05:00:00Z&step=5m", 0 },
+		{ 620, "from=2025-11-30T05:00:00Z&step=5m", 1 },
+		{ 700, "from=2025-11-30T05:00:00Z&step=18446744073709551615", 0 },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct setup s;
+		start(&s, NULL);
+		size_t n = holes_of(&s, cases[i].silent_s, cases[i].query);
+		if (n != cases[i].holes)
+			fail_msg("%lld s of silence, %s: %zu holes", (long long)cases[i].silent_s, cases[i].query, n);
+		stop(&s);
+	}
+}
+
 static void refusals(void **state)
 {
 	(void)state;
@@ -618,16 +680,11 @@ static void health_and_pages(void **state)
 		unsigned status;
 		const char *part;
 	} rows[] = {
-		{ API_ALL, "/healthz", 200, "ok\n" },
-		{ API_METRICS, "/healthz", 200, "ok\n" },
-		{ API_METRICS, "/readyz", 200, "ready\n" },
-		{ API_METRICS, "/metrics", 200, "bankfull_workload_pods{" },
-		{ API_METRICS, "/api/v1/pods", 401, NULL },
-		{ API_METRICS, "/docs/rules/oom-kill", 401, NULL },
-		{ API_ALL, "/metrics", 401, NULL },
-		{ API_ALL, "/api/v1/pods", 401, NULL },
-		{ API_ALL, "/api/v1/pods/1", 401, NULL },
-		{ API_ALL, "/nothing", 401, NULL },
+		{ API_ALL, "/healthz", 200, "ok\n" },       { API_METRICS, "/healthz", 200, "ok\n" },
+		{ API_METRICS, "/readyz", 200, "ready\n" }, { API_METRICS, "/metrics", 200, "bankfull_workload_pods{" },
+		{ API_METRICS, "/api/v1/pods", 401, NULL }, { API_METRICS, "/docs/rules/oom-kill", 401, NULL },
+		{ API_ALL, "/metrics", 401, NULL },         { API_ALL, "/api/v1/pods", 401, NULL },
+		{ API_ALL, "/api/v1/pods/1", 401, NULL },   { API_ALL, "/nothing", 401, NULL },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct server_reply reply = ask_as(&s, rows[i].surface, "GET", rows[i].path, "");
@@ -786,6 +843,7 @@ int main(void)
 		cmocka_unit_test(one_id_of_two_agents),
 		cmocka_unit_test(unread_is_null),
 		cmocka_unit_test(series),
+		cmocka_unit_test(a_hole_is_of_the_pace_of_then),
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(the_store_is_broken),
 		cmocka_unit_test(health_and_pages),
