@@ -54,6 +54,15 @@ static void put_step(const struct topic *topic, struct buf *out)
 	(void)buf_printf(out, "\"at_ms\":%" PRId64, topic->at_ms);
 	if (topic->above_changed)
 		put_above(topic, out);
+	if (topic->moved) {
+		(void)buf_puts(out, ",\"order\":[");
+		for (size_t i = 0; i < topic->n_shown; i++)
+			if (topic->stood[i] == LIVE_NEW)
+				(void)buf_puts(out, i > 0 ? ",null" : "null");
+			else
+				(void)buf_printf(out, "%s%u", i > 0 ? "," : "", (unsigned)topic->stood[i]);
+		(void)buf_putc(out, ']');
+	}
 	(void)buf_puts(out, ",\"rows\":[");
 	for (size_t i = 0; i < topic->n_changed; i++) {
 		(void)buf_printf(out, "%s[%u,", i > 0 ? "," : "", (unsigned)topic->changed[i]);

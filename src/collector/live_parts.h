@@ -12,6 +12,7 @@ enum {
 	LIVE_ASKS_PER_S = 10,
 	LIVE_ASKS_BURST = 40,
 	LIVE_ERRORS_MAX = 20,
+	LIVE_NEW = UINT8_MAX,
 	LIVE_SPARK_MS = 5, /* of a tick, for reading what the store knows of the last hour */
 };
 
@@ -46,8 +47,9 @@ struct topic {
 	struct view_summary summary;
 	uint64_t facets_seq;
 	struct buf facets; /* "facets":{...} */
-	/* From seq - 1 to seq: indices into shown, and what stands above the rows. */
-	bool is_step, above_changed;
+	/* From seq - 1 to seq: where each row stood before, those that are others, and what stands above the rows. */
+	bool is_step, moved, above_changed;
+	uint8_t stood[VIEW_COUNT_MAX]; /* LIVE_NEW: nowhere */
 	uint8_t changed[VIEW_COUNT_MAX];
 	size_t n_changed;
 	/* Frames without their beginning, made when the first viewer is to have them. */

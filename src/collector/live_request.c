@@ -141,6 +141,11 @@ static int take_descending(struct live_request *r, struct str key, const struct 
 	return js_bool(value, &r->query.descending) ? 0 : refuse(err, key, "neither true nor false");
 }
 
+static int take_moves(struct live_request *r, struct str key, const struct js *value, struct err *err)
+{
+	return js_bool(value, &r->moves) ? 0 : refuse(err, key, "neither true nor false");
+}
+
 static int take_from(struct live_request *r, struct str key, const struct js *value, struct err *err)
 {
 	return take_number(key, value, VIEW_FROM_MAX, &r->query.from, err);
@@ -181,9 +186,10 @@ static int take_filter(struct live_request *r, struct str key, const struct js *
 }
 
 static const struct member of_fleet[] = {
-	{ "view", take_view, 0, 0 }, { "filter", take_filter, 0, 0 },
-	{ "sort", take_sort, 0, 0 }, { "descending", take_descending, 0, 0 },
-	{ "from", take_from, 0, 0 }, { "count", take_count, 0, 0 },
+	{ "view", take_view, 0, 0 },   { "filter", take_filter, 0, 0 },
+	{ "sort", take_sort, 0, 0 },   { "descending", take_descending, 0, 0 },
+	{ "moves", take_moves, 0, 0 }, { "from", take_from, 0, 0 },
+	{ "count", take_count, 0, 0 },
 };
 
 static int take_pod(struct live_request *r, struct str key, const struct js *value, struct err *err)

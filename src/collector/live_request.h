@@ -17,8 +17,9 @@ enum live_kind { LIVE_NOTHING = 0, LIVE_FLEET, LIVE_POD, LIVE_WORKLOAD };
 /* Made by memset() and filled, so that equal ones are equal byte for byte. */
 struct live_request {
 	enum live_kind kind;
-	struct view_query query;                               /* of a fleet */
-	int64_t pod;                                           /* of a pod: the agent's row */
+	bool moves;              /* of a fleet: takes rows in another order as such, not as a whole frame */
+	struct view_query query; /* of a fleet */
+	int64_t pod;             /* of a pod: the agent's row */
 	char cluster[64], namespace_[64], name[WIRE_NAME_CAP]; /* of a workload */
 };
 

@@ -187,12 +187,13 @@ static bool put_row(struct topic *topic, const struct view_row *row, struct live
  * The next row into live->text: its old text, or a new one where it may be another; that of the last hour moves with each
  * minute, of which nobody is told until something else does. `*ret_changed`: whoever has the old one needs this one.
  */
-static bool take_row(struct topic *topic, size_t at, struct live_row *made, bool *ret_changed)
+static bool take_row(struct topic *topic, size_t at, struct live_row *made, uint8_t *ret_stood, bool *ret_changed)
 {
 	struct live *live = topic->live;
 	const struct view_row *row = &live->window.rows[at];
 	*made = row_of(topic, row);
 	const struct live_row *before = shown_before(topic, at, made->id);
+	*ret_stood = before ? (uint8_t)(before - topic->shown) : LIVE_NEW;
 	bool moved = !before || changed_at(topic, row) > topic->generation || before->signature != made->signature ||
 		     (live->silences && topic->silences != silences_version(live->silences));
 	*ret_changed = false;
@@ -258,48 +259,48 @@ static bool take_above(struct topic *topic)
 }
 
 /* False: no memory; nothing of the topic has changed then. */
-static bool take_rows(struct topic *topic, bool *ret_same_order)
+static bool take_rows(struct topic *topic)
 {
 	struct live *live = topic->live;
 	struct live_row fresh[VIEW_COUNT_MAX];
-	uint8_t changed[VIEW_COUNT_MAX];
+	uint8_t changed[VIEW_COUNT_MAX], stood[VIEW_COUNT_MAX];
 	size_t n_changed = 0;
-	bool same = topic->seq > 0 && live->window.n == topic->n_shown;
+	bool same = live->window.n == topic->n_shown;
 	buf_clear(&live->text);
 	for (size_t i = 0; i < live->window.n; i++) {
 		bool is_other;
-		if (!take_row(topic, i, &fresh[i], &is_other))
+		if (!take_row(topic, i, &fresh[i], &stood[i], &is_other))
 			return false;
 		if (is_other)
 			changed[n_changed++] = (uint8_t)i;
-		same = same && topic->shown[i].id == fresh[i].id;
+		same = same && stood[i] == i;
 	}
 	struct buf kept = topic->rows;
 	topic->rows = live->text;
 	live->text = kept;
 	memcpy(topic->shown, fresh, live->window.n * sizeof fresh[0]);
 	memcpy(topic->changed, changed, n_changed);
+	memcpy(topic->stood, stood, live->window.n);
 	topic->n_shown = live->window.n;
 	topic->n_changed = n_changed;
-	*ret_same_order = same;
+	topic->moved = !same;
 	return true;
 }
 
 static bool build_fleet(struct topic *topic)
 {
 	struct live *live = topic->live;
-	bool same_order;
 	struct err err;
 	if (fleet_view(&live->index, &topic->request.query, &topic->sight, &live->scratch, &live->window, &err) < 0)
 		return false;
 	topic->due = false;
 	load_sparks(topic);
-	if (!take_rows(topic, &same_order))
+	if (!take_rows(topic))
 		return false;
 	topic->above_changed = take_above(topic);
 	bool facets = take_facets(topic);
-	topic->is_step = same_order;
-	return !same_order || topic->n_changed > 0 || topic->above_changed || facets;
+	topic->is_step = topic->seq > 0 && (!topic->moved || topic->request.moves);
+	return topic->seq == 0 || topic->moved || topic->n_changed > 0 || topic->above_changed || facets;
 }
 
 /* --- one pod, one workload ---------------------------------------------------------------------------------------- */

@@ -34,7 +34,7 @@ struct viewer {
 	char *in; /* what is not whole */
 	size_t in_len;
 	int *stamps;     /* of a probe: the last seen of each pod */
-	unsigned *shown; /* and the last whole frame that it was in */
+	unsigned *shown; /* and the last whole frame that it was in, from 10 on; 0: none */
 	unsigned whole;
 };
 
@@ -74,17 +74,17 @@ static void subscribe(struct viewer *viewer)
 	static const char *const sorts[] = { "danger", "freeboard", "charge", "heard", "name" };
 	char text[512], frame[600];
 	int i = (int)(viewer - viewers), which = i % opt.distinct;
-	int len =
-		snprintf(text, sizeof text,
-			 "{\"subscribe\":\"fleet\",\"n\":%d,\"view\":\"pods\",\"sort\":\"%s\",\"from\":%d,\"count\":%d,"
-			 "\"filter\":{\"q\":\"%s\"}}",
-			 i, sorts[which % 5], which / 10 * 10, opt.count, which % 10 == 7 ? "manager" : "");
+	int len = snprintf(
+		text, sizeof text,
+		"{\"subscribe\":\"fleet\",\"n\":%d,\"moves\":true,\"view\":\"pods\",\"sort\":\"%s\",\"from\":%d,\"count\":%d,"
+		"\"filter\":{\"q\":\"%s\"}}",
+		i, sorts[which % 5], which / 10 * 10, opt.count, which % 10 == 7 ? "manager" : "");
 	(void)!send(viewer->fd, frame, put_frame(frame, text, (size_t)len), MSG_NOSIGNAL);
 }
 
 /* --- what comes ----------------------------------------------------------------------------------------------------- */
 
-static void take_row(struct viewer *viewer, const char *row, int now_ms, bool step)
+static void take_row(struct viewer *viewer, const char *row, int now_ms, bool there)
 {
 	const char *pod = strstr(row, "\"pod\":\"job-"), *charge = strstr(row, "\"charge\":40789");
 	if (!pod || !charge)
@@ -93,7 +93,7 @@ static void take_row(struct viewer *viewer, const char *row, int now_ms, bool st
 	int agent = number ? atoi(number + 15) : 0, stamp = atoi(charge + 14);
 	if (agent < 0 || agent >= PODS_MAX)
 		return;
-	bool first = !step && viewer->shown[agent] + 1 != viewer->whole;
+	bool first = !there && viewer->shown[agent] + 1 != viewer->whole;
 	viewer->shown[agent] = viewer->whole;
 	if (viewer->stamps[agent] == stamp + 1)
 		return;
@@ -102,6 +102,20 @@ static void take_row(struct viewer *viewer, const char *row, int now_ms, bool st
 	seen.rows++;
 	if (seen.warm && !first && seen.n_latencies < LATENCIES_MAX)
 		latencies[seen.n_latencies++] = (uint16_t)(ms > 65535 ? 65535 : ms);
+}
+
+/* Does the row at this place of a step come into sight with it? Its place stands before it, the order before all rows. */
+static bool comes_in(const char *text, const char *row)
+{
+	const char *order = strstr(text, "\"order\":["), *place = row;
+	if (!order || order > row)
+		return false;
+	while (place > text && *--place != '[')
+		;
+	order += 9;
+	for (int n = atoi(place + 1); n > 0 && order; n--)
+		order = strchr(order, ',') ? strchr(order, ',') + 1 : NULL;
+	return order && strncmp(order, "null", 4) == 0;
 }
 
 static void take_text(struct viewer *viewer, char *text, size_t len)
@@ -116,9 +130,9 @@ static void take_text(struct viewer *viewer, char *text, size_t len)
 	int now_ms = (int)((uint64_t)(now_s(CLOCK_REALTIME) * 1000) % STAMP_MS);
 	char saved = text[len];
 	text[len] = '\0';
-	viewer->whole += !step;
+	viewer->whole = step ? viewer->whole : viewer->whole ? viewer->whole + 1 : 10;
 	for (char *row = text; (row = strstr(row, "{\"id\":\"")); row += 7)
-		take_row(viewer, row, now_ms, step);
+		take_row(viewer, row, now_ms, step && !comes_in(text, row));
 	text[len] = saved;
 }
 
