@@ -28,6 +28,14 @@ export function toLogin()
 	location.assign('/login' + location.hash);
 }
 
+/* By fetch(): a form of a page without a referrer is sent with the Origin "null", which is nobody's. */
+export async function logOut()
+{
+	const response = await fetch('/logout', { method: 'POST', credentials: 'same-origin', redirect: 'manual' });
+	if (response.ok || response.type === 'opaqueredirect')
+		location.assign('/login');
+}
+
 /* Not while nobody answers: the browser's own error page would be all that is left. */
 export function reload()
 {

@@ -41,6 +41,12 @@ export function request(query, from, count)
 	return { subscribe: 'fleet', ...query, from, count };
 }
 
+export function sortName({ sort, descending })
+{
+	const [, text] = SORTS.find(([key]) => key === sort);
+	return descending ? `${text}, the other way round` : text;
+}
+
 /* The query that a request, or a message that answers it, is of. */
 export function queryOf({ view, filter, sort, descending })
 {

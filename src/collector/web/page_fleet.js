@@ -8,7 +8,7 @@ import { count, percentBp, plural, roughly } from './format.js';
 import { aged, columnsOf } from './fleet_columns.js';
 import { badFilter, noAgents, noMatch } from './fleet_empty.js';
 import { makeFilters, makeTiles } from './fleet_filter.js';
-import { queryOf, readQuery, request, sameQuery, writeQuery } from './fleet_query.js';
+import { queryOf, readQuery, request, sameQuery, sortName, writeQuery } from './fleet_query.js';
 import { makeTable } from './fleet_table.js';
 import { subscribe } from './live.js';
 import { link } from './router.js';
@@ -236,9 +236,12 @@ class FleetPage {
 	showHeadline()
 	{
 		const { fleet } = this;
-		if (fleet.from || fleet.query.sort !== 'danger' || fleet.query.descending)
-			return;
-		replace(this.headline, headline(fleet.rows[0], fleet));
+		const { query } = fleet;
+		if (query.sort !== 'danger' || query.descending)
+			replace(this.headline, h('span', { class: 'muted' }, `Sorted by ${sortName(query)}. `),
+				h('a', { href: link('', writeQuery({ ...query, sort: 'danger', descending: false })) }, 'What is in danger first'));
+		else if (!fleet.from)
+			replace(this.headline, headline(fleet.rows[0], fleet));
 	}
 
 	sayCritical(n)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The header: where one is, who one is, and whether what is shown is live. */
+import { logOut } from './api.js';
 import { h, name, replace } from './dom.js';
 import { clock, duration } from './format.js';
 import { showHelp } from './keys.js';
@@ -29,11 +30,9 @@ function who(me)
 		h('span', { class: 'me', title: `${me.role}, ${scope}` }, name(me.name, 24), ` (${me.role})`);
 }
 
-/* Logging out ends the session at the server: a form, since a link could be followed by a prefetch. */
-function logout(me)
+function logoutButton(me)
 {
-	return me && !me.open ?
-		h('form', { method: 'post', action: '/logout' }, h('button', { class: 'plain' }, 'Log out')) : null;
+	return me.open ? null : h('button', { class: 'plain', type: 'button', on: { click: logOut } }, 'Log out');
 }
 
 export function header(top, banner)
@@ -61,7 +60,7 @@ export function header(top, banner)
 		setMe(value)
 		{
 			replace(cluster, value.cluster ? name(value.cluster, 32) : null);
-			replace(me, who(value), logout(value));
+			replace(me, who(value), logoutButton(value));
 		},
 	};
 }
