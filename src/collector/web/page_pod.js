@@ -47,16 +47,17 @@ class PodPage {
 		const { ctx } = this;
 		replace(this.body, loading('the pod'));
 		try {
-			this.take(await this.get(`/pods/${ctx.id}`));
+			this.take(await this.get(`/pods/${ctx.id}`).catch((error) => this.past(error)));
 		} catch (error) {
 			if (error.name !== 'AbortError')
 				replace(this.body, failure(error, () => this.start()));
 			return;
 		}
 		replace(this.body, Object.values(this.parts));
+		this.parts.headline.hidden = this.parts.figures.hidden = !!this.pod.past;
 		this.chart = stacked(this.canvas, { label: 'Memory of this pod by owner, against its limit',
 			onRange: (from, to) => this.setRange({ from, to, last: null }), onReset: () => this.setRange({ from: null, to: null, last: DEFAULT_LAST }) });
-		this.live = subscribe({ subscribe: 'pod', pod: ctx.id }, { message: (m) => this.onMessage(m), state: (state) => { this.line = state; } });
+		this.live = this.pod.past ? null : subscribe({ subscribe: 'pod', pod: ctx.id }, { message: (m) => this.onMessage(m), state: (state) => { this.line = state; } });
 		this.timer = setInterval(() => this.tick(), 1000);
 		this.paint();
 		this.loadSeries();
@@ -68,6 +69,18 @@ class PodPage {
 		this.ctx.setParams(params);
 		this.control.paint();
 		this.loadSeries();
+	}
+
+	/* One not heard of for a day: its samples are there, and its workload (?w=) knows its name. */
+	async past(error)
+	{
+		if (error.status !== 404)
+			throw error;
+		const { id, params } = this.ctx, w = params.get('w');
+		await this.get(`/pods/${id}/samples`, { step: '1h' });
+		const found = w ? (await this.get(`/workloads/${w}/pods`, { past: true, limit: 1000 })).items.find((item) => item.id === id) : null;
+		return { id, past: true, workload_id: w, subject: found?.subject ?? { pod: `pod ${id}`, jobs: [], labels: {} }, agent_id: null, agent_version: null, connected: false,
+			said_bye: false, since_ms: found?.last_seen_ms ?? null, clock_offset_ms: null, sample: null, composition: null, findings: [], findings_left_out: 0, last_postmortem_ms: null };
 	}
 
 	/* A pod as the API or the stream has it. */
@@ -197,12 +210,12 @@ class PodPage {
 
 	tick()
 	{
-		const now = performance.now();
+		const now = performance.now(), { pod } = this;
 		if (this.range().live && now - this.loadedAt > REFRESH_MS)
 			this.loadSeries();
 		else if (this.range().live && this.series)
 			this.drawChart();
-		if (this.line !== 'live' && now - Math.max(this.takenAt, this.askedAt) > POLL_MS)
+		if (!pod.past && this.line !== 'live' && now - Math.max(this.takenAt, this.askedAt) > POLL_MS)
 			this.poll();
 		if (this.died && !this.post() && now - this.lookedAt > LOOK_MS)
 			this.loadPosts();
@@ -234,7 +247,7 @@ class PodPage {
 		if (!this.chart || !this.root.isConnected)
 			return;
 		this.paintHead();
-		put(parts.headline, podHeadline(this.ctx, pod, this.wholes));
+		put(parts.headline, podHeadline(this.ctx, pod, this.wholes, podState(pod, this.age())));
 		replace(parts.figures, podFigures(pod));
 		put(parts.lower, this.lower());
 	}
@@ -257,14 +270,15 @@ class PodPage {
 		const { sample, composition } = pod;
 		const rows = pod.ledger ?? composition?.owners;
 		const age = composition ? composition.age_ms + performance.now() - this.takenAt : null;
-		const its = h('a', { href: link(`workloads/${pod.workload_id}`) }, 'its workload');
+		const its = pod.workload_id ? h('a', { href: link(`workloads/${pod.workload_id}`) }, 'its workload') : 'its workload';
+		const now = pod.past ? () => null : card;
 		return h('div', { class: 'columns' },
 			h('div', { class: 'column' },
-				card('Findings', this.findingFolds(), pod.findings_left_out ? note(`and ${pod.findings_left_out} more, under `, its) : null),
-				card('Ledger', ledgerTable(rows, { residual: composition?.residual_bytes, charge: sample?.charge_bytes, budgets: pod.budgets, age }))),
+				now('Findings', this.findingFolds(), pod.findings_left_out ? note(`and ${pod.findings_left_out} more, under `, its) : null),
+				now('Ledger', ledgerTable(rows, { residual: composition?.residual_bytes, charge: sample?.charge_bytes, budgets: pod.budgets, age }))),
 			h('div', { class: 'column side' },
-				card('Budgets and what is there', budgetTable(pod.budgets, rows)),
-				card('What the engine is doing', contextFacts(sample?.context)),
+				now('Budgets and what is there', budgetTable(pod.budgets, rows)),
+				now('What the engine is doing', contextFacts(sample?.context)),
 				card('Restarts, resizes, deaths', marksList(this.marks)),
 				card('Gaps', holesList(this.model?.holes ?? [])),
 				card('Post-mortems', posts.length ? list(posts.slice(0, 10).map((post) => [dim(when(post.died_ms)), ' ', rowLink(`postmortems/${post.id}`, prose(post.title ?? post.cause)),

@@ -153,7 +153,7 @@ class WorkloadPage {
 		this.paintTop();
 		this.paintPods();
 		put(parts.act, this.act());
-		keep(parts.past, more.past.length ? h('details', null, h('summary', null, `${plural(more.past.length, 'pod')} before these`), pastTable(more.past, more.posts ?? [])) : null);
+		keep(parts.past, more.past.length ? h('details', null, h('summary', null, `${plural(more.past.length, 'pod')} before these`), pastTable(more.past, more.posts ?? [], this.ctx.id)) : null);
 		keep(parts.outliers, outliers(more.owners, more.pods.filter((pod) => pod.connected && pod.composition)));
 		put(parts.findings, more.findings ? findingsByRule(more.findings) : unknown());
 		put(parts.deaths, more.posts ? deaths(more.posts, Date.now()) : unknown());

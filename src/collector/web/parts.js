@@ -16,13 +16,13 @@ function value(v)
 	return typeof v === 'number' ? bytes(v) : v === null ? h('span', { class: 'unread' }, UNREAD) : v ?? '';
 }
 
-/* heads: with '#' before it a column of figures. rows: of cells, the first one names the row. */
+/* heads: with '#' before it a column of figures, with '~' one of long texts. rows: of cells, the first one names the row. */
 export function table(heads, rows, caption = null)
 {
-	const figure = (i) => (heads[i]?.[0] === '#' ? 'n' : null);
-	return h('div', { class: 'scroll', tabindex: 0, role: 'region', aria: { label: caption ?? heads[0] } }, h('table', { class: 'figures' },
-		h('thead', null, h('tr', null, heads.map((head, i) => h('th', { scope: 'col', class: figure(i) }, head.replace('#', ''))))),
-		h('tbody', null, rows.map((row) => h('tr', null, row.map((v, i) => (i ? h('td', { class: figure(i) }, value(v)) : h('th', { scope: 'row' }, value(v)))))))));
+	const figure = (i) => ({ '#': 'n', '~': 'long' })[heads[i][0]] ?? null;
+	return h('div', { class: 'scroll', tabindex: 0, role: 'region', aria: { label: caption ?? heads[0].replace(/^[#~]/, '') } }, h('table', { class: 'figures' },
+		h('thead', null, h('tr', null, heads.map((head, i) => h('th', { scope: 'col', class: figure(i) }, head.replace(/^[#~]/, ''))))),
+		h('tbody', null, rows.map((row) => h('tr', null, heads.map((_, i) => (i ? h('td', { class: figure(i) }, value(row[i])) : h('th', { scope: 'row' }, value(row[i])))))))));
 }
 
 /* [[title, value], ...]; undefined: not of this one. */

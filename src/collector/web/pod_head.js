@@ -6,7 +6,7 @@ import { link } from './router.js';
 import { severityMark } from './severity.js';
 import { changeBlock, ownerMark, rulePage, silenceButton, silencedNote } from './finding_view.js';
 import { crumbs, dim, head, known, note, tile } from './parts.js';
-import { when } from './time.js';
+import { stamp, when } from './time.js';
 
 /* As docs/live.md has it: gone without a connection; stale when nothing was heard for three intervals and half a minute. */
 export function podState(pod, age)
@@ -18,8 +18,8 @@ export function podHeader(pod, age)
 {
 	const { subject } = pod;
 	const state = podState(pod, age);
-	return head(crumbs(subject, [subject.workload ?? 'no workload', link(`workloads/${pod.workload_id}`)]), name(subject.pod ?? pod.agent_id, 80),
-		h('span', { class: `badge state-${state}` }, state, state === 'gone' && pod.said_bye ? ', it said bye' : '', state === 'connected' ? '' : `, last heard ${ago(age)}`),
+	return head(crumbs(subject, [subject.workload ?? 'no workload', pod.workload_id && link(`workloads/${pod.workload_id}`)]), name(subject.pod ?? pod.agent_id, 80),
+		h('span', { class: `badge state-${state}` }, state, state === 'gone' && pod.said_bye ? ', it said bye' : '', state === 'connected' ? '' : `, last heard ${age === null ? stamp(pod.since_ms) : ago(age)}`),
 		[subject.role, pod.engine_version, pod.jdk && `JDK ${pod.jdk}`, subject.node, ...subject.jobs].filter(Boolean).map((text) => name(text, 40)));
 }
 
@@ -29,13 +29,15 @@ export function byGravity(findings)
 }
 
 /* What, by when, what to change: the gravest that nobody silenced, and the cause it names. wholes: Map(id, item). */
-export function podHeadline(ctx, pod, wholes)
+export function podHeadline(ctx, pod, wholes, state)
 {
 	const open = byGravity(pod.findings);
 	const first = open[0];
 	const forecast = pod.sample?.forecast;
 	if (!first)
-		return h('section', { class: 'act edge-ok', aria: { label: 'What to do' } }, h('p', { class: 'act-title' }, severityMark(null, { none: pod.sample ? 'No finding is open' : 'No sample yet' })));
+		return h('section', { class: `act edge-${state === 'connected' ? 'ok' : 'warning'}`, aria: { label: 'What to do' } }, h('p', { class: 'act-title' },
+			state === 'connected' ? severityMark(null, { none: pod.sample ? 'No finding is open' : 'No sample yet' }) : 'Nobody watches this pod now: what stands below is of when it was last heard.'),
+		state === 'connected' || pod.said_bye ? null : note('It went without a word. If the pod still runs, look at its agent; if not, its end may have a post-mortem.'));
 	const root = wholes.get(first.id)?.finding?.root;
 	const cause = root && open.find((finding) => finding.rule === root);
 	const whole = (wholes.get(cause?.id) ?? wholes.get(first.id))?.finding;

@@ -38,7 +38,7 @@ export function ledgerTable(rows, { residual, charge, budgets, age })
 	const zeros = rows.length - lines.length;
 	const bold = (text) => h('strong', null, text);
 	return [table(['owner', '', '#bytes', '#share', '#bound', '#claim', '#budget', 'state'], [
-		...lines.map((row) => [[ownerMark(row.owner), ' ', dim(row.group)], bar(row, most), row.bytes ?? null, share(row.bytes), row.bound_bytes ?? '–', row.claim_bytes ?? '–',
+		...lines.map((row) => [[ownerMark(row.owner), h('span', { class: 'muted group' }, ` ${row.group ?? ''}`)], bar(row, most), row.bytes ?? null, share(row.bytes), row.bound_bytes ?? '–', row.claim_bytes ?? '–',
 			row.budget_bytes ?? '–', row.state === 'measured' ? dim(row.state) : row.state]),
 		[bold('owners'), zeros ? dim(`${zeros} more hold nothing`) : '', bold(bytes(sum)), share(sum)],
 		[bold(REST), dim('signed, never clamped'), known(residual) ? signedBytes(residual) : null, share(residual)],

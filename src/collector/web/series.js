@@ -63,20 +63,10 @@ function attribute(rows)
 	}
 }
 
-/*
- * The API tells holes of three steps and more; of a step of hours that is a day. Folded points begin with their first
- * sample and so lie less than two steps apart, unless a whole step had none: that is a hole too. Why there is one, the
- * agent declares at once when it comes back.
- */
-function holesOf({ points, holes = [], gaps = [], step_ms = 0 })
+/* Why there is one, the agent declares at once when it comes back. */
+function holesOf({ holes, gaps = [] })
 {
-	const found = holes.map((hole) => [hole.from_ms, hole.to_ms]);
-	for (let i = 1; i < points.length && step_ms >= 60000; i++) {
-		const from = points[i - 1].received_ms, to = points[i].received_ms;
-		if (to - from > 2 * step_ms + 60000 && !found.some((hole) => hole[0] === from))
-			found.push([from, to]);
-	}
-	return found.sort((a, b) => a[0] - b[0]).map(([from, to]) => ({ from, to,
+	return holes.map(({ from_ms: from, to_ms: to }) => ({ from, to,
 		reason: gaps.find((gap) => gap.received_ms >= from && gap.received_ms <= to + 120000)?.reason ?? null }));
 }
 
@@ -110,7 +100,7 @@ export function append(series, sample, owners)
 	const last = series.points.at(-1);
 	if (last && sample.received_ms <= last.received_ms)
 		return false;
-	if (last && sample.received_ms - last.received_ms > 3 * Math.max(series.step_ms, sample.interval_ms ?? 10000))
+	if (last && sample.received_ms - last.received_ms > 3 * Math.max(series.step_ms, sample.interval_ms ?? 0, 10000))
 		series.holes.push({ from_ms: last.received_ms, to_ms: sample.received_ms });
 	series.points.push({ ...sample, owners });
 	return true;

@@ -20,9 +20,9 @@ export const causeText = (cause) => CAUSES[cause] ?? name(cause, 32);
 export function podsTable()
 {
 	const columns = columnsOf('pods');
-	const body = h('tbody');
+	const body = h('tbody', { role: 'rowgroup' });
 	const made = new Map();
-	const element = h('div', { class: 'scroll', tabindex: 0, role: 'region', aria: { label: 'Pods' } }, h('table', { class: 'figures pods' },
+	const element = h('div', { class: 'scroll', tabindex: 0, role: 'region', aria: { label: 'Pods' } }, h('table', { class: 'figures pods', role: 'table' },
 		h('thead', null, h('tr', null, columns.map(({ id, label }) => h('th', { scope: 'col', class: `c-${id}` }, label)))), body));
 	return {
 		element,
@@ -31,11 +31,11 @@ export function podsTable()
 			const wanted = rows.map((row) => {
 				const now = { ...aged(row, passed), age_ms: 0, workload: null, namespace: null };
 				const key = JSON.stringify(now);
-				const one = made.get(row.id) ?? { tr: h('tr') };
+				const one = made.get(row.id) ?? { tr: h('tr', { role: 'row' }) };
 				made.set(row.id, one);
 				if (one.key !== key && !one.tr.contains(document.activeElement)) {
 					one.key = key;
-					replace(one.tr, columns.map((column) => h('td', { class: `c-${column.id}` }, column.cell(now))));
+					replace(one.tr, columns.map((column) => h('td', { class: `c-${column.id}`, role: 'cell' }, column.cell(now))));
 					one.tr.dataset.row = '';
 					one.tr.classList.toggle('stale-row', row.state !== 'connected');
 				}
@@ -47,11 +47,11 @@ export function podsTable()
 	};
 }
 
-export function pastTable(items, posts)
+export function pastTable(items, posts, w)
 {
 	const death = new Map(posts.map((post) => [post.pod, post]));
 	return table(['pod', 'first seen', 'last seen', 'lived', 'end'], items.map(({ id, subject, first_seen_ms: first, last_seen_ms: last }) => [
-		rowLink(`pods/${id}`, name(subject.pod ?? id, 64), { from: first, to: last }), when(first), when(last), duration((last - first) / 1000),
+		rowLink(`pods/${id}`, name(subject.pod ?? id, 64), { from: first, to: last, w }), when(first), when(last), duration((last - first) / 1000),
 		death.has(id) ? h('a', { href: link(`postmortems/${death.get(id).id}`) }, causeText(death.get(id).cause)) : dim('no post-mortem')]), 'Pods that are gone');
 }
 
@@ -77,7 +77,7 @@ export function outliers(told, pods)
 	const out = rows.filter((row) => row.outliers.length).sort((a, b) => b.max_bytes - a.max_bytes), rest = rows.filter((row) => !row.outliers.length);
 	if (!rows.length)
 		return note('No composition of a connected pod is known: it comes with the first scan of each.');
-	const lines = (some) => table(['owner', 'each pod', '#median', '#largest', 'stands out'], some.map((row) => [ownerMark(row.owner), strip(row, pods), row.median_bytes, row.max_bytes,
+	const lines = (some) => table(['owner', 'each pod', '#median', '#largest', '~stands out'], some.map((row) => [ownerMark(row.owner), strip(row, pods), row.median_bytes, row.max_bytes,
 		row.outliers.length ? row.outliers.slice(0, 5).map((one) => h('div', null, h('a', { href: link(`pods/${one.pod}`) }, name(one.pod_name ?? one.pod, 48)), ` ${bytes(one.bytes)}`,
 			known(one.times_median_bp) ? h('strong', null, `, ${(one.times_median_bp / 10000).toFixed(1)} × the median`) : null)) : dim('alike')]));
 	return [out.length ? lines(out) : note('No pod stands out: each owner is much the same in all pods, or there are too few to say.'),
@@ -110,7 +110,7 @@ export function deaths(posts, now)
 		s('line', { class: 'axis', x1: 0, x2: 1000, y1: 17, y2: 17 }), timed.map((post) => s('rect', { x: 6 + (at(post) - from) / span * 980, y: 6, width: 7, height: 22,
 			style: { fill: post.owner && !['exit', 'sigkill', 'unknown'].includes(post.cause) ? paintOf(post.owner) : 'var(--bg)' } }, s('title', null, `${stamp(at(post))}: ${post.title ?? post.cause}`)))),
 	h('p', { class: 'muted deaths-ends' }, h('span', null, stamp(from)), h('span', null, 'now')),
-	table(['died', 'pod', 'cause', 'grew', 'what'], timed.slice(0, 30).map((post) => [when(at(post)), name(post.subject.pod ?? post.pod, 48),
+	table(['died', 'pod', 'cause', 'grew', '~what'], timed.slice(0, 30).map((post) => [when(at(post)), name(post.subject.pod ?? post.pod, 48),
 		[causeText(post.cause), post.inferred ? [' ', badge('inferred')] : null], post.owner ? ownerMark(post.owner) : dim('not known'), rowLink(`postmortems/${post.id}`, prose(post.title ?? 'post-mortem'))]), 'Deaths')];
 }
 
