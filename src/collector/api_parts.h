@@ -33,6 +33,9 @@ bool api_row(struct str text, int64_t *ret_row);
 /* May this viewer see it, and does it match the filter? */
 bool api_sees(const struct api_call *call, const struct subject_view *subject);
 
+/* Its `q` and `engine`, of the query. */
+bool api_has_text(const struct api_call *call, const struct fleet_pod *pod);
+
 /* The pod of an id that the viewer may see, or NULL and 404: whether there is one that it may not see is not told. */
 const struct fleet_pod *api_find_pod(struct api_call *call, struct str id);
 
@@ -75,7 +78,7 @@ void api_put_pod_whole(struct js_out *out, const struct fleet_pod *pod, const st
 
 typedef void api_list_fn(struct api_call *call);
 typedef void api_item_fn(struct api_call *call, struct str id);
-api_list_fn api_me, api_workloads, api_pods, api_findings, api_postmortems, api_silences, api_silence_create,
+api_list_fn api_me, api_fleet, api_workloads, api_pods, api_findings, api_postmortems, api_silences, api_silence_create,
 	api_silence_preview, api_audit, api_alerts;
 api_item_fn api_workload, api_workload_pods, api_workload_owners, api_pod, api_samples, api_events, api_finding,
 	api_postmortem, api_silence, api_silence_end;

@@ -8,7 +8,8 @@
 static bool pod_matches(const struct api_call *call, const struct fleet_pod *pod)
 {
 	const struct api_query *q = &call->query;
-	return api_sees(call, &pod->subject) && (!q->has_connected || q->connected == (pod->sessions > 0)) &&
+	return api_sees(call, &pod->subject) && api_has_text(call, pod) &&
+	       (!q->has_connected || q->connected == (pod->sessions > 0)) &&
 	       (q->least == SEVERITY_NONE || fleet_worst(&pod->findings) >= q->least);
 }
 

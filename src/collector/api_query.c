@@ -6,6 +6,7 @@
 #include "base/date.h"
 #include "base/esc.h"
 #include "base/units.h"
+#include "collector/live_request.h"
 
 enum { SHOWN_CAP = 80 };
 
@@ -169,6 +170,55 @@ static int parse_step(struct api_query *q, const char *value, struct err *err)
 	return refuse(err, STR("step"), str_of(value), "no step: 10s, 5m, or milliseconds; 0 for all points");
 }
 
+/* --- of a view ------------------------------------------------------------------------------------------------- */
+
+static int parse_view(struct api_query *q, const char *value, struct err *err)
+{
+	return view_kind_parse(str_of(value), &q->view.kind)
+		       ? 0
+		       : refuse(err, STR("view"), str_of(value), "neither workloads nor pods");
+}
+
+static int parse_sort(struct api_query *q, const char *value, struct err *err)
+{
+	return view_sort_parse(str_of(value), &q->view.sort)
+		       ? 0
+		       : refuse(err, STR("sort"), str_of(value),
+				"none of danger, freeboard, severity, name, namespace, charge, heard");
+}
+
+static int parse_state(struct api_query *q, const char *value, struct err *err)
+{
+	q->view.filter.has_state = true;
+	return pod_state_parse(str_of(value), &q->view.filter.state)
+		       ? 0
+		       : refuse(err, STR("state"), str_of(value), "none of connected, stale, gone");
+}
+
+static int parse_descending(struct api_query *q, const char *value, struct err *err)
+{
+	return parse_bool("descending", value, &q->view.descending, err);
+}
+
+static int parse_place(const char *name, const char *value, uint64_t most, uint32_t *ret, struct err *err)
+{
+	uint64_t n;
+	if (!str_is_u64(str_of(value), &n) || n > most)
+		return err_set(err, ERR_USAGE, "%s is no number from 0 to %llu", name, (unsigned long long)most);
+	*ret = (uint32_t)n;
+	return 0;
+}
+
+static int parse_first(struct api_query *q, const char *value, struct err *err)
+{
+	return parse_place("from", value, VIEW_FROM_MAX, &q->view.from, err);
+}
+
+static int parse_count(struct api_query *q, const char *value, struct err *err)
+{
+	return parse_place("count", value, VIEW_COUNT_MAX, &q->view.count, err);
+}
+
 typedef int parse_fn(struct api_query *q, const char *value, struct err *err);
 
 static const struct parameter {
@@ -177,14 +227,14 @@ static const struct parameter {
 	size_t text_offset; /* of a const char * that takes the value as it is; with parse NULL */
 	parse_fn *parse;
 } parameters[] = {
-	{ "cluster", API_SUBJECT, offsetof(struct api_query, filter.cluster), NULL },
-	{ "namespace", API_SUBJECT, offsetof(struct api_query, filter.namespace_), NULL },
-	{ "workload", API_SUBJECT, offsetof(struct api_query, filter.workload), NULL },
+	{ "cluster", API_SUBJECT | API_VIEW, offsetof(struct api_query, filter.cluster), NULL },
+	{ "namespace", API_SUBJECT | API_VIEW, offsetof(struct api_query, filter.namespace_), NULL },
+	{ "workload", API_SUBJECT | API_VIEW, offsetof(struct api_query, filter.workload), NULL },
 	{ "pod", API_SUBJECT, offsetof(struct api_query, filter.pod), NULL },
 	{ "node", API_SUBJECT, offsetof(struct api_query, filter.node), NULL },
 	{ "container", API_SUBJECT, offsetof(struct api_query, filter.container), NULL },
-	{ "job", API_SUBJECT, offsetof(struct api_query, filter.job), NULL },
-	{ "role", API_SUBJECT, 0, parse_role },
+	{ "job", API_SUBJECT | API_VIEW, offsetof(struct api_query, filter.job), NULL },
+	{ "role", API_SUBJECT | API_VIEW, 0, parse_role },
 	{ "limit", API_PAGE, 0, parse_limit },
 	{ "cursor", API_PAGE, 0, parse_cursor },
 	{ "rule", API_RULE, 0, parse_rule },
@@ -197,6 +247,14 @@ static const struct parameter {
 	{ "connected", API_CONNECTED, 0, parse_connected },
 	{ "active", API_ACTIVE, 0, parse_active },
 	{ "past", API_PAST, 0, parse_past },
+	{ "q", API_TEXT, offsetof(struct api_query, q), NULL },
+	{ "engine", API_TEXT, offsetof(struct api_query, engine), NULL },
+	{ "view", API_VIEW, 0, parse_view },
+	{ "sort", API_VIEW, 0, parse_sort },
+	{ "descending", API_VIEW, 0, parse_descending },
+	{ "state", API_VIEW, 0, parse_state },
+	{ "from", API_VIEW, 0, parse_first },
+	{ "count", API_VIEW, 0, parse_count },
 };
 
 static const struct parameter *find(struct str name, unsigned allowed, unsigned *ret_bit)
@@ -257,7 +315,7 @@ static int take_pair(struct api_query *q, struct str pair, unsigned allowed, str
 int api_query_parse(struct str query, unsigned allowed, struct api_query *q, struct err *err)
 {
 	struct str pair;
-	*q = (struct api_query){ .limit = API_LIMIT };
+	*q = (struct api_query){ .limit = API_LIMIT, .view.count = VIEW_COUNT };
 	while (query.len) {
 		size_t end = str_index(query, '&');
 		pair = (struct str){ query.ptr, end };

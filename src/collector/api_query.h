@@ -6,7 +6,7 @@
 #include "bankfull/finding.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "collector/fleet_read.h"
+#include "collector/fleet_view.h"
 
 enum { API_LIMIT = 100, API_LIMIT_MAX = 1000, API_CURSOR_CAP = 1200, API_QUERY_CAP = 8192 };
 
@@ -23,6 +23,8 @@ enum {
 	API_CONNECTED = 1 << 8,
 	API_PAST = 1 << 10,
 	API_ACTIVE = 1 << 9,
+	API_TEXT = 1 << 11, /* q, engine */
+	API_VIEW = 1 << 12, /* cluster, namespace, workload, job, role, state; view, sort, descending, from, count */
 };
 
 struct api_query {
@@ -40,7 +42,9 @@ struct api_query {
 	bool has_connected, connected;
 	bool past;
 	bool has_active, active;
-	unsigned given; /* so that nothing is given twice */
+	const char *q, *engine; /* NULL: any */
+	struct view_query view; /* but for what stands above */
+	unsigned given;         /* so that nothing is given twice */
 	char text[API_QUERY_CAP];
 	size_t used;
 };

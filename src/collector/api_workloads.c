@@ -68,7 +68,7 @@ static bool workload_matches(const struct api_call *call, const struct fleet_wor
 	if (!auth_sees(&call->viewer, workload->namespace_) || sum->worst < call->query.least)
 		return false;
 	for (const struct fleet_pod *pod = workload->pods; pod; pod = pod->next)
-		if (subject_matches(&call->query.filter, &pod->subject))
+		if (subject_matches(&call->query.filter, &pod->subject) && api_has_text(call, pod))
 			return true;
 	return false;
 }
