@@ -38,12 +38,20 @@ function stateTag(row)
 	return h('span', { class: 'tag tag-stale' }, `${row.state} ${duration(row.age_s)}`);
 }
 
+/* A death of the last day: its post-mortem stands on the workload's page. */
+const RECENT_S = 86400;
+
+function deathTag(row)
+{
+	return row.died_s === null ? null : h('span', { class: 'tag tag-died' }, `died ${duration(row.died_s)} ago`);
+}
+
 function workloadName(row)
 {
 	const text = row.workload === null ? '(no workload)' : row.workload;
 	return [
 		h('a', { class: 'main', href: link('workloads/' + row.id), data: { main: '' } }, fitted(text)),
-		sub(dotted(stateTag(row), row.namespace === null ? null : name(row.namespace, 28), row.engine ? name(row.engine, 28) : row.role)),
+		sub(dotted(stateTag(row), row.namespace === null ? null : name(row.namespace, 28), deathTag(row), row.engine ? name(row.engine, 28) : row.role)),
 	];
 }
 
@@ -131,7 +139,7 @@ function heard(row)
 		sub(row.state === 'connected' ? '' : row.state)];
 }
 
-const WHO = ['id', 'workload', 'workload_id', 'namespace', 'engine', 'role', 'state', 'urgent', 'stale_s'];
+const WHO = ['id', 'workload', 'workload_id', 'namespace', 'engine', 'role', 'state', 'urgent', 'stale_s', 'died_s'];
 
 /* sort: what the column's head asks for; docs/live.md says which way each goes by itself. */
 export const COLUMNS = [
@@ -163,6 +171,7 @@ export function aged(row, passed_ms, silent_ms)
 {
 	const age_s = Math.floor((row.age_ms + (row.state === 'connected' ? silent_ms : passed_ms)) / 1000);
 	const coarse = age_s < FRESH_S ? 0 : age_s < 120 ? age_s - age_s % 5 : age_s - age_s % 60;
-	return { ...row, age_s: coarse, heard_s: coarse, stale_s: row.state === 'connected' ? 0 : coarse,
+	const died_s = row.last_postmortem_ms ? Math.max(0, Math.floor((row.sent_ms + passed_ms - row.last_postmortem_ms) / 60000) * 60) : Infinity;
+	return { ...row, died_s: died_s < RECENT_S ? died_s : null, age_s: coarse, heard_s: coarse, stale_s: row.state === 'connected' ? 0 : coarse,
 		finding_id: row.finding?.id, finding_title: row.finding?.title };
 }

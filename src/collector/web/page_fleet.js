@@ -167,19 +167,12 @@ class FleetPage {
 			if (m[member] !== undefined)
 				fleet[member] = m[member];
 		this.heard = performance.now();
-		this.stamp(fleet, m.rows?.map(([, row]) => row) ?? []);
+		stamp((m.rows ?? []).map(([, row]) => row), m.at_ms, this.heard);
 		if (this.held)
 			return;
 		this.showRows();
 		if (m.summary || m.facets || m.matching !== undefined)
 			this.show();
-	}
-
-	/* Each row's age counts from the message that brought it. */
-	stamp(fleet, rows)
-	{
-		for (const row of rows)
-			row.at = performance.now();
 	}
 
 	release()
@@ -195,8 +188,7 @@ class FleetPage {
 		this.held = null;
 		this.fleet = m;
 		this.heard = heard;
-		for (const row of m.rows)
-			row.at ??= heard;
+		stamp(m.rows.filter((row) => row.at === undefined), m.at_ms, heard);
 		this.show();
 		this.showRows();
 	}
@@ -274,6 +266,15 @@ class FleetPage {
 		this.table.close();
 		this.live.close();
 		kept = this.fleet ? { query: this.fleet.query, fleet: this.fleet, heard: this.heard, y: window.scrollY } : null;
+	}
+}
+
+/* A row's age counts from the message that brought it: by the collector's clock what it says, by ours how long ago. */
+function stamp(rows, at_ms, heard)
+{
+	for (const row of rows) {
+		row.sent_ms = at_ms;
+		row.at = heard;
 	}
 }
 
