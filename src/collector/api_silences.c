@@ -81,7 +81,7 @@ void api_silences(struct api_call *call)
 		return;
 	}
 	api_list_start(call);
-	if (silences_each(call->api->silences, which, below, list_one, &list, &err) < 0) {
+	if (silences_each(call->api->silences, which, call->now, below, list_one, &list, &err) < 0) {
 		api_failed(call->reply, &err);
 		return;
 	}

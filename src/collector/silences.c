@@ -89,7 +89,8 @@ static bool load_row(void *context, const struct store_silence_row *row)
 static int load(struct silences *silences, struct err *err)
 {
 	struct reading r = { .silences = silences, .err = err };
-	int rc = store_each_silence(silences->store, STORE_SILENCES_ACTIVE, 0, SILENCES_ACTIVE_MAX, load_row, &r, err);
+	int rc = store_each_silence(silences->store, STORE_SILENCES_ACTIVE, (struct wall){ 0 }, 0, SILENCES_ACTIVE_MAX,
+				    load_row, &r, err);
 	if (rc == 0 && r.unreadable)
 		logger_say(silences->log, SAY_ERROR, "silences-unreadable",
 			   "%zu silences of the store cannot be read and do not hold", r.unreadable);
@@ -103,15 +104,15 @@ static bool pass_row(void *context, const struct store_silence_row *row)
 	return !of_row(row, &silence) || r->fn(r->context, &silence);
 }
 
-int silences_each(struct silences *silences, enum silences_of which, int64_t below, silences_fn *fn, void *context,
-		  struct err *err)
+int silences_each(struct silences *silences, enum silences_of which, struct wall now, int64_t below, silences_fn *fn,
+		  void *context, struct err *err)
 {
 	static const enum store_silences_of of[] = { [SILENCES_ALL] = STORE_SILENCES_ALL,
 						     [SILENCES_ACTIVE] = STORE_SILENCES_ACTIVE,
 						     [SILENCES_ENDED] = STORE_SILENCES_ENDED };
 	struct reading r = { .fn = fn, .context = context };
-	return store_each_silence(silences->store, of[which], below, STORE_SILENCES_MAX + SILENCES_ACTIVE_MAX, pass_row,
-				  &r, err);
+	return store_each_silence(silences->store, of[which], now, below, STORE_SILENCES_MAX + SILENCES_ACTIVE_MAX,
+				  pass_row, &r, err);
 }
 
 struct one {
@@ -132,7 +133,8 @@ static bool is_it(void *context, const struct silence *silence)
 int silences_read(struct silences *silences, int64_t id, struct silence *ret_silence, struct err *err)
 {
 	struct one one = { .id = id, .ret = ret_silence };
-	int rc = id == INT64_MAX ? 0 : silences_each(silences, SILENCES_ALL, id + 1, is_it, &one, err);
+	int rc = id == INT64_MAX ? 0
+				 : silences_each(silences, SILENCES_ALL, (struct wall){ 0 }, id + 1, is_it, &one, err);
 	return rc < 0 || one.found ? rc : err_set(err, ERR_GONE, "no silence %lld", (long long)id);
 }
 

@@ -103,8 +103,8 @@ const struct silence *silences_at(const struct silences *silences, size_t place)
 /* All that the store has, newest first, from below `below` (0: the newest) on; false stops. */
 enum silences_of { SILENCES_ALL = 0, SILENCES_ACTIVE, SILENCES_ENDED };
 typedef bool silences_fn(void *context, const struct silence *silence);
-int silences_each(struct silences *silences, enum silences_of which, int64_t below, silences_fn *fn, void *context,
-		  struct err *err) __attribute__((warn_unused_result));
+int silences_each(struct silences *silences, enum silences_of which, struct wall now, int64_t below, silences_fn *fn,
+		  void *context, struct err *err) __attribute__((warn_unused_result));
 /* GONE: there is none of this id. */
 int silences_read(struct silences *silences, int64_t id, struct silence *ret_silence, struct err *err)
 	__attribute__((warn_unused_result));

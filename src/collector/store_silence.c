@@ -49,16 +49,16 @@ int store_silence_end(struct store *store, int64_t row, struct wall ended, const
 	return rc < 0 ? rc : store_note(store, end(store, row, ended, ended_by, &failure), &failure, err);
 }
 
-int store_each_silence(struct store *store, enum store_silences_of which, int64_t below_row, size_t most,
-		       store_silence_fn *fn, void *context, struct err *err)
+int store_each_silence(struct store *store, enum store_silences_of which, struct wall now, int64_t below_row,
+		       size_t most, store_silence_fn *fn, void *context, struct err *err)
 {
 	static const char *const texts[] = {
 #define COLUMNS "SELECT silence, kind, matchers, reason, author, created_ms, until_ms, ended_ms, ended_by FROM silence"
 		[STORE_SILENCES_ALL] = COLUMNS " WHERE (?1 = 0 OR silence < ?1) ORDER BY silence DESC LIMIT ?2",
-		[STORE_SILENCES_ACTIVE] =
-			COLUMNS " WHERE ended_ms = 0 AND (?1 = 0 OR silence < ?1) ORDER BY silence DESC LIMIT ?2",
-		[STORE_SILENCES_ENDED] =
-			COLUMNS " WHERE ended_ms > 0 AND (?1 = 0 OR silence < ?1) ORDER BY silence DESC LIMIT ?2",
+		[STORE_SILENCES_ACTIVE] = COLUMNS
+		" WHERE ended_ms = 0 AND until_ms > ?3 AND (?1 = 0 OR silence < ?1) ORDER BY silence DESC LIMIT ?2",
+		[STORE_SILENCES_ENDED] = COLUMNS
+		" WHERE (ended_ms > 0 OR until_ms <= ?3) AND (?1 = 0 OR silence < ?1) ORDER BY silence DESC LIMIT ?2",
 #undef COLUMNS
 	};
 	auto_statement sqlite3_stmt *s = store_query(store, texts[which], err);
@@ -66,6 +66,7 @@ int store_each_silence(struct store *store, enum store_silences_of which, int64_
 		return -EIO;
 	store_bind_int(s, 1, below_row);
 	store_bind_int(s, 2, most ? (int64_t)most : LIST_MOST);
+	store_bind_int(s, 3, now.ms); /* a place that the text has not is refused, and so be it */
 	for (;;) {
 		bool more = false;
 		int rc = store_next(store, s, &more, err);

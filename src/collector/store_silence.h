@@ -23,9 +23,10 @@ int store_silence_end(struct store *store, int64_t row, struct wall ended, const
 	__attribute__((warn_unused_result));
 
 enum store_silences_of { STORE_SILENCES_ALL = 0, STORE_SILENCES_ACTIVE, STORE_SILENCES_ENDED };
-/* Newest first; false stops. `below_row` 0: from the newest. */
+/* Newest first; false stops. `below_row` 0: from the newest. One that is past its time at `now` is taken as ended. */
 typedef bool store_silence_fn(void *context, const struct store_silence_row *row);
-int store_each_silence(struct store *store, enum store_silences_of which, int64_t below_row, size_t most,
-		       store_silence_fn *fn, void *context, struct err *err) __attribute__((warn_unused_result));
+int store_each_silence(struct store *store, enum store_silences_of which, struct wall now, int64_t below_row,
+		       size_t most, store_silence_fn *fn, void *context, struct err *err)
+	__attribute__((warn_unused_result));
 
 #endif
