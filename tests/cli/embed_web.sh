@@ -24,7 +24,7 @@ is() # name file expected-words
 		sed 's/^/#   /' "$2" | head -n 40
 	fi
 }
-isnt() { if grep -qF -- "$3" "$2"; then echo "not ok - $1: '$3' in $2"; else echo "ok - $1"; fi; }
+lacks() { if grep -qF -- "$3" "$2"; then echo "not ok - $1: '$3' in $2"; else echo "ok - $1"; fi; }
 
 "$tool" out charts >assets.c || echo "not ok - a whole tree is embedded"
 is "a link loses its .md and keeps its place" out/docs/one '<a href="two#a-b">two</a>'
@@ -36,7 +36,7 @@ is "up two is out" out/docs/rules/r-1 'See out.'
 is "a heading has an id" out/docs/two '<h2 id="a-b">A <code>b</code></h2>'
 is "and the second of one name another" out/docs/two '<h2 id="a-b-1">'
 is "a page has its title" out/docs/two '<title>Two - Bankfull</title>'
-isnt "a comment is no part of it" out/docs/two 'a mark'
+lacks "a comment is no part of it" out/docs/two 'a mark'
 is "the index of rules says what each means" out/docs/rules/index.md '- [r-1](r-1.md): It leaks, by `x`.'
 is "each asset has its row" assets.c '{ "/docs/rules/r-1", "text/html; charset=utf-8", '
 is "with the type that its name says" assets.c '{ "/docs/x.json", "application/json", '
@@ -45,7 +45,7 @@ if [ "$(gzip -dc out/docs/one.gz)" = "$(cat out/docs/one)" ]; then echo "ok - an
 rm docs/one.md
 sed -i 's/(..\/one.md)/(..\/two.md)/' docs/rules/r-1.md
 "$tool" out charts >assets.c
-isnt "a page that goes is gone" assets.c '/docs/one"'
+lacks "a page that goes is gone" assets.c '/docs/one"'
 
 refuses() # name expected-words DYGRAPHS
 {
