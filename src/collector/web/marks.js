@@ -3,10 +3,11 @@
 import { bytes } from './format.js';
 import { link } from './router.js';
 
+const limitText = (n) => (n === null ? 'none' : bytes(n));
 const TEXT = {
 	'jvm-start': () => 'the JVM started',
 	'jvm-end': () => 'the JVM ended',
-	limit: (value, before) => `limit ${before ? `${bytes(before)} → ` : ''}${bytes(value)}`,
+	limit: (value, before) => `limit ${limitText(before)} → ${limitText(value)}`,
 	restart: (value) => `the job restarted${value === null ? '' : `, ${value} in all`}`,
 	'agent-start': () => 'the agent started',
 	'agent-lost': () => 'the agent was lost',
@@ -14,21 +15,14 @@ const TEXT = {
 	'oom-kill': (value) => `OOM kill${value === null ? '' : `, oom_kill is ${value}`}`,
 };
 
-/* Checkpoints come as two edges; one whose other edge lies outside reaches to the end of the range. */
+/* Checkpoints come as two edges, the second with its duration; one that runs reaches to the end of the range. */
 function checkpoints(events, range)
 {
-	const bars = [];
-	let begun = range.from;
-	for (const { kind, at_ms } of events)
-		if (kind === 'checkpoint-start')
-			begun = at_ms;
-		else if (kind === 'checkpoint-end') {
-			bars.push([begun, at_ms]);
-			begun = null;
-		}
-	if (begun !== null && begun !== range.from)
-		bars.push([begun, range.to]);
-	return bars.filter(([at]) => at !== null).map(([at, to]) => ({ at, to, kind: 'checkpoint', label: 'checkpoint' }));
+	const ended = events.filter((event) => event.kind === 'checkpoint-end').map(({ at_ms, value }) => ({ at: at_ms - (value ?? 0), to: at_ms }));
+	const last = events.findLast((event) => event.kind.startsWith('checkpoint'));
+	if (last?.kind === 'checkpoint-start')
+		ended.push({ at: last.at_ms, to: range.to });
+	return ended.map((bar) => ({ ...bar, kind: 'checkpoint', label: 'checkpoint' }));
 }
 
 /* events: null where the collector does not tell them; resizes are seen in the rows all the same. */

@@ -20,6 +20,7 @@ const REFRESH_MS = 60000;
 const POLL_MS = 15000;
 /* After a death its post-mortem comes in parts, within seconds. */
 const LOOK_MS = 5000;
+const EVENT_PAGES = 4;
 
 class PodPage {
 	constructor(root, ctx)
@@ -164,10 +165,10 @@ class PodPage {
 		const between = { from: Math.floor(range.from), to: Math.ceil(range.to) + (range.live ? 60000 : 0) };
 		try {
 			const [series, events] = await Promise.all([this.get(`/pods/${this.ctx.id}/samples`, { ...between, step: String(stepFor(range, this.chart.width())) }),
-				this.get(`/pods/${this.ctx.id}/events`, between).catch(() => null)]);
+				this.allEvents(between).catch(() => null)]);
 			if (turn !== this.turn)
 				return;
-			Object.assign(this, { series, events: events?.items ?? null });
+			Object.assign(this, { series, events });
 			replace(this.problem);
 			this.drawChart();
 			this.paint();
@@ -175,6 +176,18 @@ class PodPage {
 			if (error.name !== 'AbortError' && turn === this.turn)
 				replace(this.problem, 'The series could not be loaded: ', prose(error.message));
 		}
+	}
+
+	/* In pages; a month of checkpoints is cut off where their bars would cover the axis anyway. */
+	async allEvents({ from, to })
+	{
+		const events = [];
+		for (let page = 0, next = from; page < EVENT_PAGES && next !== null; page++) {
+			const { items, next_ms } = await this.get(`/pods/${this.ctx.id}/events`, { from: next, to });
+			events.push(...items);
+			next = next_ms;
+		}
+		return events;
 	}
 
 	async loadPosts()

@@ -38,7 +38,7 @@ export function ledgerTable(rows, { residual, charge, budgets, age })
 	const zeros = rows.length - lines.length;
 	const bold = (text) => h('strong', null, text);
 	return [table(['owner', '', '#bytes', '#share', '#bound', '#claim', '#budget', 'state'], [
-		...lines.map((row) => [[ownerMark(row.owner), h('span', { class: 'muted group' }, ` ${row.group ?? ''}`)], bar(row, most), row.bytes ?? null, share(row.bytes), row.bound_bytes ?? '–', row.claim_bytes ?? '–',
+		...lines.map((row) => [[ownerMark(row.owner), h('span', { class: 'muted group' }, ` ${row.group ?? ''}`)], bar(row, most), row.bytes ?? null, share(row.bytes), row.bound_bytes ?? (row.unbounded ? 'none' : '–'), row.claim_bytes ?? '–',
 			row.budget_bytes ?? '–', row.state === 'measured' ? dim(row.state) : row.state]),
 		[bold('owners'), zeros ? dim(`${zeros} more hold nothing`) : '', bold(bytes(sum)), share(sum)],
 		[bold(REST), dim('signed, never clamped'), known(residual) ? signedBytes(residual) : null, share(residual)],
@@ -65,7 +65,7 @@ export function budgetTable(budgets, ledger)
 		s('svg', { class: 'budget-bar', viewBox: '0 0 1000 24', preserveAspectRatio: 'none', role: 'img', aria: { label: `${row.budget}: ${bytes(row.used_bytes)} of ${bytes(row.bytes)}` } },
 			part(0, row.bytes ?? 0, { class: 'gauge-free' }), owners.map((owner) => part((at += of.get(owner)) - of.get(owner), of.get(owner), { style: { fill: paintOf(owner) } })),
 			tick('budget', x(row.bytes ?? 0))),
-		note(owners.map((owner) => h('span', { class: 'owner' }, swatch(owner), ` ${label(owner)} ${bytes(of.get(owner))}  `))));
+		note(owners.map((owner) => [h('span', { class: 'owner' }, swatch(owner), ` ${label(owner)} ${bytes(of.get(owner))}`), ' \u2002'])));
 	});
 }
 

@@ -58,11 +58,11 @@ export function pastTable(items, posts, w)
 /* --- who stands out ----------------------------------------------------------------------------- */
 
 /* One dot a pod on a line from 0 to the largest; the stroke is the median. */
-function strip({ owner, max_bytes: most, median_bytes: median, outliers }, pods)
+function strip({ owner, role, max_bytes: most, median_bytes: median, outliers }, pods)
 {
 	const x = (n) => 4 + n / Math.max(most, 1) * 192;
 	const out = new Set(outliers.map((one) => one.pod));
-	const dots = pods.flatMap(({ id, subject, composition }) => composition.owners.filter((row) => row.owner === owner).map((row) => ({ pod: id, pod_name: subject.pod, bytes: row.bytes })));
+	const dots = pods.filter((pod) => pod.subject.role === role).flatMap(({ id, subject, composition }) => composition.owners.filter((row) => row.owner === owner).map((row) => ({ pod: id, pod_name: subject.pod, bytes: row.bytes })));
 	return s('svg', { class: 'strip', viewBox: '0 0 200 18', role: 'img', aria: { label: `median ${bytes(median)}, largest ${bytes(most)}` } }, s('line', { class: 'axis', x1: 4, x2: 196, y1: 9, y2: 9 }),
 		s('line', { class: 'median', x1: x(median), x2: x(median), y1: 1, y2: 17 }), (dots.length ? dots : outliers).map((dot) => s('circle', { cx: x(Math.min(dot.bytes, most)), cy: 9, r: out.has(dot.pod) ? 4.5 : 2.6,
 			class: out.has(dot.pod) ? 'out' : null, style: { fill: paintOf(owner) } }, s('title', null, `${dot.pod_name ?? dot.pod}: ${bytes(dot.bytes)}`))));
@@ -77,7 +77,8 @@ export function outliers(told, pods)
 	const out = rows.filter((row) => row.outliers.length).sort((a, b) => b.max_bytes - a.max_bytes), rest = rows.filter((row) => !row.outliers.length);
 	if (!rows.length)
 		return note('No composition of a connected pod is known: it comes with the first scan of each.');
-	const lines = (some) => table(['owner', 'each pod', '#median', '#largest', '~stands out'], some.map((row) => [ownerMark(row.owner), strip(row, pods), row.median_bytes, row.max_bytes,
+	const roles = new Set(rows.map((row) => row.role)).size;
+	const lines = (some) => table(['owner', 'each pod', '#median', '#largest', '~stands out'], some.map((row) => [[ownerMark(row.owner), roles > 1 ? dim(` of ${row.role}s`) : null], strip(row, pods), row.median_bytes, row.max_bytes,
 		row.outliers.length ? row.outliers.slice(0, 5).map((one) => h('div', null, h('a', { href: link(`pods/${one.pod}`) }, name(one.pod_name ?? one.pod, 48)), ` ${bytes(one.bytes)}`,
 			known(one.times_median_bp) ? h('strong', null, `, ${(one.times_median_bp / 10000).toFixed(1)} × the median`) : null)) : dim('alike')]));
 	return [out.length ? lines(out) : note('No pod stands out: each owner is much the same in all pods, or there are too few to say.'),
