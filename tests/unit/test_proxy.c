@@ -44,6 +44,9 @@ static void peers(void **state)
 		{ "10.0.0.1", "10.0.0.1:80", false },
 		{ "0.0.0.0/0", "localhost", false },
 	};
+	/* One more than there is room for. */
+	static const char many[] = "1.1.1.1,1.1.1.1,1.1.1.1,1.1.1.1,1.1.1.1,1.1.1.1,1.1.1.1,1.1.1.1,1.1.1.1,"
+				   "1.1.1.1,1.1.1.1,1.1.1.1,1.1.1.1,1.1.1.1,1.1.1.1,1.1.1.1,1.1.1.1";
 	static const char *const bad[] = { "",
 					   ",",
 					   "10.0.0.0/33",
