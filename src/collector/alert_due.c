@@ -9,14 +9,13 @@ static bool is_alertmanager(const struct alert_book *book, unsigned receiver)
 	return book->conf->receivers[receiver].type == RECEIVER_ALERTMANAGER;
 }
 
-/* The edge that is due; false: none is. */
+/* The edge that is due; false: none is. Whether it may be told yet is another question. */
 static bool edge_due(const struct alert_book *book, struct alert *alert, unsigned receiver, struct mono now,
 		     struct alert_item *ret_item)
 {
 	const struct alert_delivery *delivery = &alert->deliveries[receiver];
 	bool resolved = alert->ended.ms && book->conf->receivers[receiver].send_resolved;
-	/* What is told is stored before: a restart must not take back what somebody has heard. */
-	if (!(alert->receivers & 1U << receiver) || alert->row == 0 || alert->unsaved)
+	if (!(alert->receivers & 1U << receiver))
 		return false;
 	if (delivery->told <= ALERT_EDGE_BEGUN && !alert->ended.ms &&
 	    (alert->silenced || mono_ms_until(now, alert->due) > 0))
@@ -27,6 +26,15 @@ static bool edge_due(const struct alert_book *book, struct alert *alert, unsigne
 					 .edge = resolved ? ALERT_EDGE_RESOLVED : ALERT_EDGE_FIRING,
 					 .order = resolved ? alert->end_order : alert->start_order };
 	return true;
+}
+
+/* What is told is stored before: a restart must not take back what somebody has heard. */
+static bool is_stored(const struct alert_item *item, unsigned receiver)
+{
+	const struct alert *alert = item->alert;
+	const struct alert_delivery *delivery = &alert->deliveries[receiver];
+	return alert->row != 0 && !alert->unsaved &&
+	       (item->edge == ALERT_EDGE_RESOLVED || (delivery->told == ALERT_EDGE_BEGUN && !delivery->unsaved));
 }
 
 /* A beat or a repetition. */
@@ -78,30 +86,40 @@ void alert_begin(struct alert_book *book, struct mono now)
 		begin_one(book, book->active[i], now);
 }
 
-/* One that is due, and whose beginning is stored. */
-static bool may_tell(const struct alert_book *book, struct alert *alert, unsigned receiver, struct mono now,
-		     struct alert_item *ret_item)
+struct choice {
+	struct alert_item *items;
+	size_t n, most;
+	uint64_t before; /* the first edge that is due and not stored yet: nothing overtakes it */
+};
+
+static void choose(const struct alert_book *book, struct alert *alert, unsigned receiver, struct mono now,
+		   struct choice *choice)
 {
-	const struct alert_delivery *delivery = &alert->deliveries[receiver];
-	return edge_due(book, alert, receiver, now, ret_item) &&
-	       (ret_item->edge == ALERT_EDGE_RESOLVED || (delivery->told == ALERT_EDGE_BEGUN && !delivery->unsaved));
+	struct alert_item item;
+	if (!edge_due(book, alert, receiver, now, &item))
+		return;
+	if (is_stored(&item, receiver))
+		choice->n = insert(choice->items, choice->n, choice->most, &item);
+	else if (item.order < choice->before)
+		choice->before = item.order;
 }
 
 size_t alert_due(const struct alert_book *book, unsigned receiver, struct mono now, struct alert_item *items,
 		 size_t most)
 {
+	struct choice choice = { items, 0, most, UINT64_MAX };
 	struct alert_item item;
-	size_t n = 0;
 	for (size_t i = 0; i < book->n_ended; i++)
-		if (book->ended[i]->pending && may_tell(book, book->ended[i], receiver, now, &item))
-			n = insert(items, n, most, &item);
+		if (book->ended[i]->pending)
+			choose(book, book->ended[i], receiver, now, &choice);
 	for (size_t i = 0; i < book->n_active; i++)
-		if (may_tell(book, book->active[i], receiver, now, &item))
-			n = insert(items, n, most, &item);
-	for (size_t i = 0; i < book->n_active && n < most; i++)
+		choose(book, book->active[i], receiver, now, &choice);
+	while (choice.n > 0 && items[choice.n - 1].order > choice.before)
+		choice.n--;
+	for (size_t i = 0; i < book->n_active && choice.n < most; i++)
 		if (again_due(book, book->active[i], receiver, now, &item))
-			items[n++] = item;
-	return n;
+			items[choice.n++] = item;
+	return choice.n;
 }
 
 static void count_one(const struct alert_book *book, struct alert *alert, unsigned receiver, struct mono now, size_t *n,

@@ -4,17 +4,24 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/esc.h"
 #include "wire/put.h"
 
-static void put_worst(struct js_out *out, const struct alert_worst *worst)
+static void put_name(struct js_out *out, const char *key, const char *name, enum alert_names names)
+{
+	char shown[256];
+	js_out_key(out, key);
+	js_out_text(out, names == ALERT_NAMES_RAW ? name : esc_copy(shown, sizeof shown, str_of(name)));
+}
+
+static void put_worst(struct js_out *out, const struct alert_worst *worst, enum alert_names names)
 {
 	char id[24];
 	js_out_object(out);
 	js_out_key(out, "id");
 	(void)snprintf(id, sizeof id, "%" PRId64, worst->agent);
 	js_out_text(out, worst->agent ? id : NULL); /* the collector itself is no pod */
-	js_out_key(out, "pod");
-	js_out_text(out, worst->pod);
+	put_name(out, "pod", worst->pod, names);
 	js_out_key(out, "severity");
 	js_out_text(out, severity_names[worst->severity]);
 	put_signed(out, "freeboard", worst->freeboard_bytes);
@@ -22,20 +29,19 @@ static void put_worst(struct js_out *out, const struct alert_worst *worst)
 	js_out_object_end(out);
 }
 
-void alert_figures_put(struct js_out *out, const struct alert_figures *figures)
+void alert_figures_put(struct js_out *out, const struct alert_figures *figures, enum alert_names names)
 {
 	js_out_key(out, "pods");
 	js_out_u64(out, figures->n_pods);
 	js_out_key(out, "workload_pods");
 	js_out_u64(out, figures->n_workload_pods);
-	js_out_key(out, "title");
-	js_out_text(out, figures->title);
+	put_name(out, "title", figures->title, names);
 	js_out_key(out, "owner");
 	js_out_text(out, figures->owner >= 0 && figures->owner < OWNER_COUNT ? owner_table[figures->owner].name : NULL);
 	js_out_key(out, "worst");
 	js_out_array(out);
 	for (size_t i = 0; i < figures->n_worst; i++)
-		put_worst(out, &figures->worst[i]);
+		put_worst(out, &figures->worst[i], names);
 	js_out_array_end(out);
 }
 

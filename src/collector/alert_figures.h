@@ -9,7 +9,11 @@
 enum { ALERT_FIGURES_TEXT_MAX = 16 * 1024 };
 
 /* Members "pods", "workload_pods", "title", "owner" and "worst", into an object that is open. */
-void alert_figures_put(struct js_out *out, const struct alert_figures *figures);
+enum alert_names {
+	ALERT_NAMES_RAW = 0, /* what agents said, for programs of ours */
+	ALERT_NAMES_ESCAPED, /* for whoever may show it as it is */
+};
+void alert_figures_put(struct js_out *out, const struct alert_figures *figures, enum alert_names names);
 /* What is not there, or wrong, is not known. */
 void alert_figures_read(const struct js *object, struct alert_figures *ret_figures);
 

@@ -86,7 +86,7 @@ static int put_alert(struct alerts *alerts, struct alert *alert, struct buf *tex
 	buf_clear(text);
 	js_out_start(&out, text, 0);
 	js_out_object(&out);
-	alert_figures_put(&out, &alert->figures);
+	alert_figures_put(&out, &alert->figures, ALERT_NAMES_RAW);
 	js_out_object_end(&out);
 	int rc = js_out_end(&out, err);
 	return rc < 0 ? rc : store_alert_put(alerts->store, alert, buf_str(text), &alert->row, err);

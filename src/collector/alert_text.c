@@ -308,7 +308,7 @@ static void put_data(struct js_out *out, const struct alert_origin *origin, cons
 	js_out_u64(out, repeats);
 	js_out_key(out, "figures");
 	js_out_object(out);
-	alert_figures_put(out, &alert->figures);
+	alert_figures_put(out, &alert->figures, ALERT_NAMES_ESCAPED);
 	js_out_object_end(out);
 	js_out_object_end(out);
 }

@@ -95,7 +95,7 @@ static void put_alert(struct api_call *call, const struct alert *alert, const st
 	put_text(out, "severity", severity_names[alert->severity]);
 	api_put_wall(out, "started_ms", alert->started);
 	api_put_wall(out, "ended_ms", alert->ended);
-	alert_figures_put(out, &alert->figures);
+	alert_figures_put(out, &alert->figures, ALERT_NAMES_RAW);
 	silence_put_brief(out, "silenced",
 			  alert->ended.ms ? NULL : alerts_silence(call->api->silences, alert, call->now));
 	api_put_bool(out, "pods_silenced", !alert->ended.ms && alert->figures.silenced);

@@ -115,7 +115,6 @@ static void look(struct life *l)
 			groups[n++] = alertkit_group(workloads[k / RULES], rules[k % RULES], l->found[k], 2);
 	must(alert_book_look(&l->alerts.book, groups, n, alertkit_mono(l->now_ms), alertkit_wall(l->now_ms), &err),
 	     &err);
-	must(alert_save(&l->alerts, &err), &err);
 	alert_begin(&l->alerts.book, alertkit_mono(l->now_ms));
 	must(alert_save(&l->alerts, &err), &err);
 }

@@ -177,6 +177,7 @@ static void hostile_names(void **state)
 		assert_int_equal(rc, 0);
 		for (size_t i = 0; i < body.len; i++)
 			assert_in_range((unsigned char)body.ptr[i], 0x20, 0x7e); /* no mark, no control, no bad UTF-8 */
+		assert_null(strstr(body.ptr, "\\u")); /* nor one that a reader of JSON would make of it */
 		assert_in_range(body.len, 1000, 16384);
 		auto_js struct js *root = parse(&body);
 		const struct js *said = hook ? js_get(root, "data") : js_at(root, 0);
@@ -217,7 +218,7 @@ static void figures_come_back(void **state)
 	alert.figures.worst[2].freeboard_bp = (struct signed_qty){ -5, true };
 	js_out_start(&out, &text, 0);
 	js_out_object(&out);
-	alert_figures_put(&out, &alert.figures);
+	alert_figures_put(&out, &alert.figures, ALERT_NAMES_RAW);
 	js_out_object_end(&out);
 	assert_int_equal(js_out_end(&out, NULL), 0);
 	auto_js struct js *root = parse(&text);
