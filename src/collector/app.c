@@ -7,11 +7,13 @@
 #include "base/esc.h"
 #include "collector/app_parts.h"
 #include "collector/fleet_load.h"
+#include "collector/store_audit.h"
 #include "net/http.h"
 
 enum {
 	STEP_MS = 1000,
 	RULES_MS = 5000,
+	DEED_MS = 3600 * 1000, /* the same login is put down once */
 	KEEP_MS = 60000,
 	CLOCK_AHEAD_MS = 24 * 3600 * 1000,
 	CLOCK_BEHIND_MS = 3600 * 1000,
@@ -211,12 +213,27 @@ static int make_auth(struct app *app, struct err *err)
 	return auth_new(app->loop, &options, app->store, &app->auth, err);
 }
 
+/* A login is one even when that cannot be put down: the log has it too. */
+static void on_deed(void *context, const char *what, const char *who, const char *peer)
+{
+	struct app *app = context;
+	const struct audit_entry entry = {
+		.at = clock_wall(), .who = who, .peer = peer, .what = what, .namespace_ = ""
+	};
+	struct err err;
+	ingest_flush(app->ingest);
+	if (store_audit_once(app->store, &entry, DEED_MS, &err) < 0)
+		complain(app, "audit-failed", what, &err);
+}
+
 static int make_web(struct app *app, struct err *err)
 {
 	app->web = (struct web){ .open = app->plan.open_viewers,
 				 .proxy_header = auth_proxy_header(app->auth),
 				 .auth = app->auth,
-				 .log = app->log };
+				 .log = app->log,
+				 .deed = on_deed,
+				 .deed_context = app };
 	int rc = web_site_parse(app->conf->public_url, &app->web.site, err);
 	if (rc < 0)
 		err_wrap(err, "--public-url");

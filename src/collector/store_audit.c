@@ -42,6 +42,24 @@ int store_audit_write(struct store *store, const struct audit_entry *entry, stru
 	return rc;
 }
 
+int store_audit_once(struct store *store, const struct audit_entry *entry, int64_t within_ms, struct err *err)
+{
+	bool there = false;
+	auto_statement sqlite3_stmt *s =
+		store_query(store,
+			    "SELECT 1 FROM audit WHERE at_ms > ?1 AND who = ?2 AND peer = ?3 AND what = ?4 LIMIT 1",
+			    err);
+	if (!s)
+		return -EIO;
+	store_bind_int(s, 1, entry->at.ms - within_ms);
+	store_bind_text(s, 2, str_of(entry->who));
+	store_bind_text(s, 3, str_of(entry->peer));
+	store_bind_text(s, 4, str_of(entry->what));
+	int rc = store_next(store, s, &there, err);
+	(void)sqlite3_reset(s); /* a row that stays open blocks checkpoints */
+	return rc < 0 || there ? rc : store_audit_write(store, entry, err);
+}
+
 int store_each_audit(struct store *store, int64_t below_row, size_t most, store_audit_fn *fn, void *context,
 		     struct err *err)
 {

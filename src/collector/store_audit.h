@@ -25,6 +25,13 @@ int store_audit_put(struct store *store, const struct audit_entry *entry, struct
 int store_audit_write(struct store *store, const struct audit_entry *entry, struct err *err)
 	__attribute__((warn_unused_result));
 
+/*
+ * The same, unless this peer did this under this name within `within_ms`: whoever may do it a thousand times must not push
+ * out what others did.
+ */
+int store_audit_once(struct store *store, const struct audit_entry *entry, int64_t within_ms, struct err *err)
+	__attribute__((warn_unused_result));
+
 /* Rows below `below_row` (0: all), newest first; `entry` is valid during the call; false stops. */
 typedef bool store_audit_fn(void *context, int64_t row, const struct audit_entry *entry);
 int store_each_audit(struct store *store, int64_t below_row, size_t most, store_audit_fn *fn, void *context,

@@ -20,6 +20,9 @@ struct web_site {
 	char url[300]; /* without the '/' at its end, for links in alerts; "": not said */
 };
 
+/* Somebody did something that is to be remembered: store_audit.h. */
+typedef void web_deed_fn(void *context, const char *what, const char *who, const char *peer);
+
 struct web {
 	struct web_site site;
 	bool open;                /* no viewer has to say who he is */
@@ -27,6 +30,8 @@ struct web {
 	struct auth *auth;        /* borrowed */
 	struct logger *log;
 	struct login_limit limit;
+	web_deed_fn *deed; /* NULL: nobody is told */
+	void *deed_context;
 };
 
 /* PURE. `url`: http(s)://HOST[:PORT] without path, or NULL. USAGE. */

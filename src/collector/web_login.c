@@ -101,6 +101,8 @@ static void try_token(struct web *web, const struct server_request *request, enu
 	}
 	logger_say(web->log, SAY_INFO, "login", "%s logged in from %s",
 		   esc_copy(shown, sizeof shown, str_of(viewer.name)), request->peer);
+	if (web->deed)
+		web->deed(web->deed_context, "login", viewer.name, request->peer);
 	welcome(content, &viewer, reply);
 }
 

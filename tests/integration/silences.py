@@ -147,6 +147,12 @@ def roles(c):
     ok(status == 403 and "operator" in reply["error"]["message"], "a viewer may not silence, and reads why", reply)
     ok(c.ask("DELETE", API + "/1", "eye")[0] == 403, "nor end")
     ok(c.ask("GET", "/api/v1/audit", "eye")[0] == 403, "nor read the audit")
+    for _ in range(3):
+        c.ask("POST", "/login", body={"token": TOKENS["eye"]})
+    c.ask("POST", "/login", body={"token": "wrong" * 8})
+    deeds = [(d["what"], d["who"], d["peer"]) for d in c.ask("GET", "/api/v1/audit", "ops")[2]["items"]]
+    ok(deeds == [("login", "eye", "127.0.0.1")], "a login is in it, once an hour, and one that failed is not", deeds)
+    ok(c.ask("GET", "/api/v1/audit", "team0")[2]["items"] == [], "for those who see all")
     here = "http://127.0.0.1:%d" % c.port
     for origin in ("http://evil.example", "null", "http://127.0.0.1:1", here + ".evil.example"):
         ok(c.ask("POST", API, cookie="ops", body=body, Origin=origin)[0] == 403, "not from the page " + origin)
