@@ -48,6 +48,8 @@ static const struct row of_ingest[] = {
 	ROW(ingest_counts, "bankfull_collector_duplicates_total", PROM_COUNTER, duplicates_total,
 	    "Messages that were stored already."),
 	ROW(ingest_counts, "bankfull_collector_acks_total", PROM_COUNTER, acks_total, "Acknowledgements sent."),
+	ROW(ingest_counts, "bankfull_collector_policy_left_out_total", PROM_COUNTER, policy_left_out_total,
+	    "Silenced rules that an agent's policy had no room for."),
 	ROW(ingest_counts, "bankfull_collector_commits_total", PROM_COUNTER, commits_total, "Batches committed."),
 	ROW(ingest_counts, "bankfull_collector_commits_failed_total", PROM_COUNTER, failed_commits_total,
 	    "Batches that could not be committed; their agents send them again."),
@@ -151,6 +153,13 @@ static void put_process(struct prom_out *out, const struct api *api)
 	if (usage.max_fds.known)
 		prom_out_gauge(out, "process_max_fds", "Most descriptors it may open.", usage.max_fds.n);
 	prom_out_gauge(out, "bankfull_collector_ready", "1 when /readyz says so.", api->ready && api->store);
+	if (!api->silences)
+		return;
+	prom_out_family(out, "bankfull_collector_silences", PROM_GAUGE, "Silences and acknowledgements that hold.");
+	for (unsigned i = 0; i < SILENCE_KIND_COUNT; i++) {
+		prom_out_label(out, "kind", silence_kind_names[i]);
+		prom_out_u64(out, silences_active(api->silences, i));
+	}
 }
 
 static void put_ingest(struct prom_out *out, const struct api *api)
