@@ -113,6 +113,26 @@ static int make_outbox(struct agent *a, struct err *err)
 	return outbox_new(a->loop, &options, &a->subject, &events, a, &a->outbox, err);
 }
 
+static void on_wish(void *context)
+{
+	struct agent *a = context;
+	enum agent_wish wish = a->onlooker->told(a->onlooker->context);
+	a->resting = wish == AGENT_REST || (a->resting && wish == AGENT_GO_ON);
+	if (wish == AGENT_END) {
+		loop_stop(a->loop);
+	} else if (wish == AGENT_REST) {
+		loop_timer_cancel(a->tick_timer);
+	} else if (wish == AGENT_LOOK) {
+		a->look_now = true;
+		/* What was not asked yet waits for its reason: a JVM that is too young. */
+		if (a->life.asked_jvm)
+			a->life.jvm_due = clock_mono();
+		if (a->life.asked_engine)
+			a->life.engine_due = clock_mono();
+		loop_timer_set(a->tick_timer, 0);
+	}
+}
+
 static int make_loop(struct agent *a, struct err *err)
 {
 	static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
@@ -125,6 +145,8 @@ static int make_loop(struct agent *a, struct err *err)
 		rc = loop_timer_new(a->loop, agent_listen, a, &a->listen_timer, err);
 	if (rc == 0)
 		rc = slow_new(a->loop, agent_slow_done, a, &a->slow, err);
+	if (rc == 0 && a->onlooker)
+		rc = loop_watch_new(a->loop, a->onlooker->fd, on_wish, a, &a->onlooker_watch, err);
 	return rc == 0 ? make_outbox(a, err) : rc;
 }
 
@@ -135,6 +157,7 @@ static void unmake(struct agent *a)
 	server_free(a->server);
 	outbox_free(a->outbox);
 	slow_free(a->slow);
+	loop_watch_free(a->onlooker_watch);
 	loop_timer_free(a->listen_timer);
 	loop_timer_free(a->tick_timer);
 	loop_free(a->loop);
@@ -150,6 +173,12 @@ static void unmake(struct agent *a)
 
 int agent_run(const struct agentconf *conf, struct logger *log, const char *version, struct err *err)
 {
+	return agent_run_seen(conf, NULL, log, version, err);
+}
+
+int agent_run_seen(const struct agentconf *conf, const struct agent_onlooker *onlooker, struct logger *log,
+		   const char *version, struct err *err)
+{
 	(void)mallopt(M_ARENA_MAX, 1);
 	(void)mallopt(M_TRIM_THRESHOLD, TRIM_BYTES);
 	(void)mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
@@ -157,6 +186,7 @@ int agent_run(const struct agentconf *conf, struct logger *log, const char *vers
 	if (!a)
 		return err_set(err, ERR_NOMEM, "no memory to start with");
 	a->conf = conf;
+	a->onlooker = onlooker;
 	a->log = log;
 	a->version = version;
 	a->subject = conf->subject;

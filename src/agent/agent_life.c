@@ -267,6 +267,8 @@ static void report_death(struct agent *a, struct mono now)
 	}
 	m->part0.head.mono_ms = agent_ms_since(a->began, now);
 	m->part0.head.wall = m->input.died;
+	a->died.at = m->input.died;
+	str_copy(a->died.title, sizeof a->died.title, str_of(m->part0.title));
 	logger_say(a->log, SAY_WARNING, "target-died", "%s", m->part0.title);
 	outbox_postmortem(a->outbox, &m->part0, buf_str(&body));
 }

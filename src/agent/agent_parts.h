@@ -48,7 +48,14 @@ struct agent {
 	struct server *server;
 	struct slow *slow;
 	struct loop_timer *tick_timer, *listen_timer;
-	struct loop_watch *exit_watch, *events_watch;
+	struct loop_watch *exit_watch, *events_watch, *onlooker_watch;
+	const struct agent_onlooker *onlooker; /* NULL: nobody looks on */
+	bool resting, look_now;                /* as the onlooker wished; look_now: until the next scan */
+	uint64_t scans_shown;
+	struct agent_died { /* the last one, for the onlooker */
+		struct wall at;
+		char title[sizeof((struct wire_postmortem *)0)->title];
+	} died;
 	struct wire_subject subject;
 	char jdk[64], engine[32]; /* of hello */
 	struct mono began;        /* the epoch */

@@ -128,7 +128,7 @@ static bool scan_is_due(struct agent *a, struct mono now)
 		return false;
 	const struct cgroup_pressure_line *full = &a->snapshot->cgroup.pressure.full;
 	struct budget_ask ask = { .now = now,
-				  .sooner = a->urgency.on || !life->scanned || has_moved(a),
+				  .sooner = a->urgency.on || !life->scanned || a->look_now || has_moved(a),
 				  .stalled = full->known && full->avg10_bp > STALL_BP,
 				  .largest_bytes = largest(a) };
 	enum budget_answer answer = budget_ask(&a->budget, &ask);
@@ -148,6 +148,7 @@ static bool scan(struct agent *a, struct wall wall)
 	struct count after = own_cpu_throttled(&a->cpu);
 	walk.throttled = before.known && after.known && after.n > before.n;
 	budget_spent(&a->budget, &walk);
+	a->look_now = false;
 	a->life.scanned = true; /* or tried: the next one comes when it is due */
 	if (rc < 0) {
 		logger_say(a->log, SAY_WARNING, "scan-failed", "%s", err.message);
@@ -246,6 +247,27 @@ static void tick_target(struct agent *a, struct mono now, struct wall wall)
 	agent_ask_slow(a, now, first);
 }
 
+static void show(struct agent *a, struct wall wall)
+{
+	const struct agent_sight sight = { .at = wall,
+					   .snapshot = a->life.on ? a->snapshot : NULL,
+					   .ledger = a->ledger,
+					   .verdict = a->verdict,
+					   .history = a->view,
+					   .budget = &a->budget,
+					   .waiting = a->waiting,
+					   .has_books = a->mark->known,
+					   .scanned = a->life.scans_total != a->scans_shown,
+					   .asking = slow_runs(a->slow),
+					   .urgent = a->urgency.on,
+					   .interval_ms = agent_interval_ms(a),
+					   .lives_total = a->lives_total,
+					   .died = a->died.at,
+					   .death = a->died.title };
+	a->scans_shown = a->life.scans_total;
+	a->onlooker->saw(a->onlooker->context, &sight);
+}
+
 void agent_tick(void *context)
 {
 	struct agent *a = context;
@@ -264,7 +286,10 @@ void agent_tick(void *context)
 	if (took > a->longest_tick_ns)
 		a->longest_tick_ns = took;
 	uint64_t interval = agent_interval_ms(a), spent = took / 1000000;
-	loop_timer_set(a->tick_timer, interval > spent + SOON_MS ? interval - spent : SOON_MS);
+	if (a->onlooker)
+		show(a, wall);
+	if (!a->resting)
+		loop_timer_set(a->tick_timer, interval > spent + SOON_MS ? interval - spent : SOON_MS);
 }
 
 void agent_woken(void *context)
