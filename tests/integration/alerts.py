@@ -492,7 +492,33 @@ def silences():
     collector.stop()
 
 
-TESTS = [three_hundred_pods, severities_and_routes, a_receiver_that_is_away, receivers_that_misbehave, over_tls, hostile_names,
+def same_shape(a, b, path=""):
+    """Where two JSON values differ in members; lists and the values themselves are not looked at."""
+    if not isinstance(a, dict) or not isinstance(b, dict):
+        return []
+    return [path + "/" + k for k in set(a) ^ set(b)] + [d for k in set(a) & set(b) for d in same_shape(a[k], b[k], path + "/" + k)]
+
+
+def the_documentation():
+    """Its configuration is one, and its event is what comes."""
+    with open("docs/alerts.md") as book:
+        text = book.read()
+    whole = re.search(r"^```yaml\n(.*?)^```", text, re.M | re.S).group(1)
+    collector = Collector("book", whole)
+    ok([r["receiver"] for r in collector.alerts()["receivers"]] == ["oncall", "tickets"], "the book's configuration is taken")
+    collector.stop()
+    hook = Hook()
+    collector = Collector("event", config(["name: hook, type: webhook, url: 'http://127.0.0.1:%d'" % hook.port], "  group-wait: 0s\n"))
+    Agent(collector, "a").finding("freeboard-low")
+    wait(lambda: hook.edges())
+    written = json.loads(re.search(r"^```json\n(.*?)^```", text, re.M | re.S).group(1))
+    optional = {"/data/annotations/" + k for k in ("description", "worst_pods", "runbook_url", "dashboard_url")}
+    differ = set(same_shape(written, hook.bodies()[0])) - optional
+    ok(not differ, "the book's event is what comes", (differ, hook.bodies()[0]))
+    collector.stop()
+
+
+TESTS = [the_documentation, three_hundred_pods, severities_and_routes, a_receiver_that_is_away, receivers_that_misbehave, over_tls, hostile_names,
          silences]
 
 
