@@ -17,13 +17,13 @@ const char *const silence_field_names[SILENCE_FIELD_COUNT] = { "cluster", "names
 
 /* --- matchers ------------------------------------------------------------------------------------- */
 
-/* What fnmatch(3) reads as more than itself. */
-static bool is_pattern(struct str text)
+/* Up to what fnmatch(3) reads as more than itself. */
+static size_t plain_len(struct str text)
 {
-	for (size_t i = 0; i < text.len; i++)
-		if (strchr("*?[\\", text.ptr[i]))
-			return true;
-	return false;
+	size_t len = 0;
+	while (len < text.len && !strchr("*?[\\", text.ptr[len]))
+		len++;
+	return len;
 }
 
 static int take_severity(struct silence_matchers *m, struct str value, struct err *err)
@@ -43,7 +43,8 @@ static int take_field(struct silence_matchers *m, enum silence_field field, stru
 			       WIRE_NAME_CAP - 1);
 	str_copy(m->text[field], sizeof m->text[field], value);
 	m->given |= 1U << field;
-	if (is_pattern(value))
+	m->plain[field] = (uint8_t)plain_len(value); /* WIRE_NAME_CAP is 254 */
+	if (m->plain[field] < value.len)
 		m->patterns |= 1U << field;
 	return 0;
 }

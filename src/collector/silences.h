@@ -44,9 +44,10 @@ struct silence {
 	enum silence_kind kind;
 	struct silence_matchers {
 		char text[SILENCE_FIELD_COUNT][WIRE_NAME_CAP];
-		unsigned given;         /* bits 1 << enum silence_field; what is not given matches all */
-		unsigned patterns;      /* those of them that are shell patterns; the others are names */
-		enum severity severity; /* of the finding as it stands; SEVERITY_NONE: any */
+		unsigned given;                     /* bits 1 << enum silence_field; what is not given matches all */
+		uint8_t plain[SILENCE_FIELD_COUNT]; /* of a pattern: so many bytes before the first sign that is none */
+		unsigned patterns;                  /* those of them that are shell patterns; the others are names */
+		enum severity severity;             /* of the finding as it stands; SEVERITY_NONE: any */
 	} matchers;
 	char reason[SILENCE_REASON_MAX + 1], author[128];
 	struct wall created, until, ended; /* ended.ms 0: active; it ends at `until` at the latest */
