@@ -136,6 +136,31 @@ static void replaced(void **state)
 	session_closed(newer, 1006);
 }
 
+/* Also where what the older one said is not committed yet, and so not shown. */
+static void replaced_within_a_batch(void **state)
+{
+	struct rig *rig = *state;
+	static const uint64_t limits[] = { 150, 100 };
+	struct session *older = rig_agent(rig, "a", 1), *newer = rig_open(rig, "a");
+	tell(rig, older, 1, 1, (struct what){ .pid = 7, .limit = 100 });
+	for (unsigned i = 0; i < 2; i++) {
+		struct wire_message message = { .type = WIRE_SAMPLE };
+		message.sample =
+			(struct wire_sample){ .head = { storekit_epoch(1), 2 + i, 2000, { rig->wall.ms - 10 + i } },
+					      .pid = 7,
+					      .start_ticks = 70,
+					      .limit = limit_set(limits[i]),
+					      .forecast.owner = -1 };
+		if (i == 1)
+			rig_hello(rig, newer, 1, 1);
+		rig_message(i ? newer : older, &message);
+	}
+	rig_pass(rig, 1000);
+	session_closed(older, 4409);
+	assert_string_equal(events(rig), "agent-start(0) limit(150) limit(100)");
+	session_closed(newer, 1006);
+}
+
 /* What the collector was when it ended is in its store: the process, and a checkpoint that was running. */
 static void across_a_restart(void **state)
 {
@@ -211,8 +236,9 @@ static void a_batch_that_fails(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH(in_order_and_once), WITH(lost_and_found),      WITH(replaced),
-		WITH(across_a_restart),  WITH(never_in_the_future), WITH(a_batch_that_fails),
+		WITH(in_order_and_once),       WITH(lost_and_found),   WITH(replaced),
+		WITH(replaced_within_a_batch), WITH(across_a_restart), WITH(never_in_the_future),
+		WITH(a_batch_that_fails),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
