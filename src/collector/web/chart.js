@@ -34,7 +34,7 @@ function options({ model, range })
 	return {
 		labels: ['time', 'charge'],
 		dateWindow: [range.from, range.to],
-		valueRange: [0, Math.max(1, model.most) * 1.06],
+		valueRange: [0, Math.max(1 << 20, model.most) * 1.06],
 		labelsUTC: isUtc(),
 		axes: { x: { drawGrid: false }, y: { axisLabelFormatter: (v) => (v ? bytes(v).replace(/\.0+ /, ' ') : '0'), axisLabelWidth: 64, pixelsPerLabel: 40 } },
 		labelsKMG2: true,
@@ -155,13 +155,13 @@ export function stacked(element, { label, onRange, onReset })
 	{
 		const { rows } = view.model;
 		const { from, to } = view.range;
-		if (event.ctrlKey || event.metaKey || event.altKey || !rows.length || !graph)
+		if (event.ctrlKey || event.metaKey || event.altKey || !graph)
 			return;
 		const at = cursor === null ? rows.length : nearest(rows, cursor);
 		const page = Math.max(1, Math.round(rows.length / 10)), step = event.shiftKey ? page : 1;
 		const move = { ArrowLeft: at - step, ArrowRight: at + step, PageUp: at - page, PageDown: at + page, Home: 0, End: rows.length }[event.key];
 		const zoom = { '+': 0.5, '=': 0.5, '-': 2 }[event.key];
-		if (move !== undefined) {
+		if (move !== undefined && rows.length) {
 			const row = rows[Math.max(0, Math.min(rows.length - 1, move))];
 			cursor = row.at;
 			show();

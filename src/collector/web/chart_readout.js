@@ -67,11 +67,12 @@ export function readout({ toggle, raise })
 		show({ row, hole, at, latest, marks: near })
 		{
 			replace(time, at === null ? 'No samples in this range.' : [stamp(at), dim(` ${zone(at)}${latest ? ', the latest' : ''}`)]);
+			const whole = row?.charge ?? sumOf(row?.bands ?? {}); /* without a cgroup: of what is known */
 			for (const [id, { size, part }] of cells) {
 				const own = id in LINES;
 				const n = own ? row?.[id] : row?.bands?.[id];
 				replace(size, !row || n === undefined ? '' : id === 'limit' && n === null ? 'none or unread' : bytes(n));
-				const share = !own && n > 0 && row.charge ? n / row.charge * 100 : null;
+				const share = !own && n > 0 ? n / whole * 100 : null;
 				replace(part, share === null ? '' : `${share.toFixed(share < 10 ? 1 : 0)} %`);
 			}
 			replace(said, hole ? [`No samples from ${stamp(hole.from)} to ${stamp(hole.to)}: `, hole.reason ? ['the agent declared ', prose(hole.reason)] : 'nobody said why', '.'] :

@@ -54,12 +54,12 @@ export function colour(property)
 	return getComputedStyle(document.documentElement).getPropertyValue(property).trim() || '#888';
 }
 
-/* A canvas fill of an owner, made anew when the theme changes. */
+/* A canvas fill of an owner, one a theme. */
 const fills = new Map();
 export function fill(id)
 {
 	const { paint, hatch } = look(id);
-	const key = paint + hatch;
+	const key = `${paint} ${document.documentElement.dataset.theme}`;
 	if (!fills.has(key)) {
 		const tile = document.createElement('canvas');
 		tile.width = tile.height = 16; /* twice the size: sharp on dense screens */
@@ -80,7 +80,6 @@ export function fill(id)
 	}
 	return fills.get(key);
 }
-document.addEventListener('themechange', () => fills.clear());
 
 /* A square of an owner's colour and hatch; its name stands beside it. */
 export function swatch(id)

@@ -248,7 +248,8 @@ class PodPage {
 		this.body.classList.toggle('page-stale', podState(pod, age) !== 'connected');
 		put(this.parts.head, podHeader(pod, age));
 		const post = this.post();
-		put(this.parts.death, died || pod.sample?.pid === null ? h('section', { class: 'act edge-critical', role: 'status' },
+		const dead = died || pod.sample?.pid === null || post?.died_ms + 5000 >= pod.sample?.taken_ms;
+		put(this.parts.death, dead ? h('section', { class: 'act edge-critical', role: 'status' },
 			h('p', { class: 'act-title' }, died ? ['The watched process is gone since ', when(died), pod.sample?.pid ? '; another one runs.' : '.'] : 'No process is watched in this pod now.'),
 			post ? h('p', null, 'Post-mortem: ', h('a', { href: link(`postmortems/${post.id}`) }, prose(post.title ?? post.cause))) :
 				note(died ? 'Its post-mortem has not come yet; it is linked here when it does.' : 'No post-mortem of it is known.')) : null);

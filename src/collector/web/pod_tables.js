@@ -18,7 +18,7 @@ function bar({ owner, bytes: n, bound_bytes: bound, budget_bytes: budget }, most
 {
 	const at = (v, kind) => (known(v) && v <= most ? tick(kind, v / most * 100) : null);
 	return known(n) && most ? s('svg', { class: 'owner-bar', viewBox: '0 0 100 24', preserveAspectRatio: 'none', aria: { hidden: true } },
-		s('rect', { y: 4, width: n / most * 100, height: 16, style: { fill: paintOf(owner) } }), at(bound, 'bound'), at(budget, 'budget')) : null;
+		s('rect', { y: 4, width: n / most * 100, height: 16, style: { fill: paintOf(owner) } }), at(bound, 'bound'), at(budget, 'budget')) : '';
 }
 
 /*
@@ -34,18 +34,18 @@ export function ledgerTable(rows, { residual, charge, budgets, age })
 	const sum = lines.reduce((total, row) => total + (row.bytes ?? 0), 0);
 	const then = known(residual) ? sum + residual : null;
 	const most = Math.max(...lines.map((row) => row.bytes ?? 0));
-	const share = (n) => (known(n) && then ? `${(n / then * 100).toFixed(1)} %` : '');
+	const share = (n) => (known(n) && sum ? `${(n / (then ?? sum) * 100).toFixed(1)} %` : '');
 	const zeros = rows.length - lines.length;
 	const bold = (text) => h('strong', null, text);
 	return [table(['owner', '', '#bytes', '#share', '#bound', '#claim', '#budget', 'state'], [
 		...lines.map((row) => [[ownerMark(row.owner), h('span', { class: 'muted group' }, ` ${row.group ?? ''}`)], bar(row, most), row.bytes ?? null, share(row.bytes), row.bound_bytes ?? (row.unbounded ? 'none' : '–'), row.claim_bytes ?? '–',
 			row.budget_bytes ?? '–', row.state === 'measured' ? dim(row.state) : row.state]),
-		[bold('owners'), zeros ? dim(`${zeros} more hold nothing`) : '', bold(bytes(sum)), share(sum)],
-		[bold(REST), dim('signed, never clamped'), known(residual) ? signedBytes(residual) : null, share(residual)],
-		[bold('charge at the scan'), age === null ? '' : dim(ago(age)), then, share(then)],
+		[bold('owners'), '', bold(bytes(sum)), share(sum)],
+		[bold(REST), '', known(residual) ? signedBytes(residual) : null, share(residual)],
+		[[bold('charge at the scan'), age === null ? '' : dim(`, ${ago(age)}`)], '', then, share(then)],
 		...(known(charge) && known(then) ? [[bold('moved since'), '', signedBytes(charge - then)], [bold('charge now'), '', charge]] : [])], 'Ledger'),
 	note(s('svg', { class: 'key', viewBox: '0 0 6 24' }, tick('bound', 3)), ' bound: it cannot grow past it. ', s('svg', { class: 'key', viewBox: '0 0 6 24' }, tick('budget', 3)),
-		' budget: set aside by the configuration. Claims are what the engine says of itself and may hold reservations.')];
+		' budget: set aside by the configuration. Claims are what the engine says of itself and may hold reservations. ', zeros ? `${zeros} more ${zeros > 1 ? 'owners hold' : 'owner holds'} nothing.` : '')];
 }
 
 /* A budget's bar is its owners, one beside the other, against what was set aside for them. */

@@ -68,7 +68,7 @@ export function lastSeen(body)
 
 export function events({ events: read })
 {
-	if (!read?.before)
+	if (!read?.before || Object.values(read.before).every((n) => n === null))
 		return note('memory.events was not read.');
 	const figure = (n) => (known(n) ? count(n) : null);
 	return [table(['memory.events', '#before', '#after'], ['max', 'oom', 'oom_kill', 'oom_group_kill', 'high'].map((key) => {
