@@ -73,15 +73,15 @@ bool listen_host_is_address(struct str host)
 {
 	char name[LISTEN_ADDRESS_CAP];
 	unsigned char binary[sizeof(struct in6_addr)];
-	size_t len;
+	uint64_t port;
 	bool bracketed = str_take(&host, STR("["));
-	if (bracketed)
-		len = str_index(host, ']');
-	else
-		len = str_index(host, ':');
+	size_t len = str_index(host, bracketed ? ']' : ':');
 	if (len == 0 || len >= sizeof name || (bracketed && len == host.len))
 		return false;
 	str_copy(name, sizeof name, (struct str){ host.ptr, len });
+	host = str_skip(host, bracketed ? len + 1 : len);
+	if (host.len && (!str_take(&host, STR(":")) || !str_is_u64(host, &port) || port > UINT16_MAX))
+		return false;
 	return strcasecmp(name, "localhost") == 0 || inet_pton(AF_INET, name, binary) == 1 ||
 	       inet_pton(AF_INET6, name, binary) == 1;
 }

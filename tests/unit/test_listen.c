@@ -52,6 +52,9 @@ static void what_may_be_served(void **state)
 		{ { .listen = ":1", TLS, .agent_tokens = "t", .viewer_tokens = "v" },
 		  "",
 		  { LISTEN_AGENTS | LISTEN_API | LISTEN_METRICS } },
+		{ { .listen = ":1", TLS, .agent_tokens = "t", .proxy_viewers = "p" },
+		  "",
+		  { LISTEN_AGENTS | LISTEN_API | LISTEN_METRICS } },
 		{ { .listen_agents = ":2", TLS, .client_ca = "ca" }, "", { LISTEN_AGENTS } },
 		{ { .listen_agents = ":2", TLS, .review_url = "u" }, "", { LISTEN_AGENTS } },
 		{ { .listen_agents = ":2", TLS, .viewer_tokens = "v" },
@@ -76,7 +79,7 @@ static void what_may_be_served(void **state)
 		assert_int_equal(plan.n, cases[i].serves[1] ? 2 : 1);
 		for (size_t j = 0; j < plan.n; j++)
 			assert_int_equal(plan.listeners[j].serves, cases[i].serves[j]);
-		assert_int_equal(plan.open_viewers, cases[i].conf.viewer_tokens == NULL);
+		assert_int_equal(plan.open_viewers, !cases[i].conf.viewer_tokens && !cases[i].conf.proxy_viewers);
 	}
 }
 

@@ -95,6 +95,9 @@ static void hosts(void **state)
 		{ OPEN, "", false },
 		{ OPEN, NULL, false },
 		{ OPEN, "[::1", false },
+		{ OPEN, "localhost:80/x", false },
+		{ OPEN, "localhost:", false },
+		{ OPEN, "[::1]x", false },
 		{ OPEN | BEARER, "evil.example", false }, /* whatever it shows: nobody looks at it */
 		{ OPEN | PUBLIC, "bankfull.example.com", true },
 		{ OPEN | PUBLIC, "BANKFULL.example.com:8481", true },
