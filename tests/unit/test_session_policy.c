@@ -35,7 +35,7 @@ static int64_t silence(struct rig *rig, struct silences *silences, const char *m
 	char body[400];
 	struct silence draft;
 	struct err err;
-	int64_t id, other;
+	int64_t id = 0, other;
 	const struct deed deed = { .who = "ops", .peer = "::1", .at = rig->wall };
 	(void)snprintf(body, sizeof body,
 		       "{\"kind\":\"silence\",\"matchers\":%s,\"reason\":\"known\",\"until_ms\":%lld}", matchers,
