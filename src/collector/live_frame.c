@@ -50,23 +50,24 @@ static void put_whole(const struct topic *topic, struct buf *out)
 
 static void put_step(const struct topic *topic, struct buf *out)
 {
+	const struct live_step *step = &topic->last;
 	buf_clear(out);
 	(void)buf_printf(out, "\"at_ms\":%" PRId64, topic->at_ms);
-	if (topic->above_changed)
+	if (step->above_changed)
 		put_above(topic, out);
-	if (topic->moved) {
+	if (step->moved) {
 		(void)buf_puts(out, ",\"order\":[");
 		for (size_t i = 0; i < topic->n_shown; i++)
-			if (topic->stood[i] == LIVE_NEW)
+			if (step->stood[i] == LIVE_NEW)
 				(void)buf_puts(out, i > 0 ? ",null" : "null");
 			else
-				(void)buf_printf(out, "%s%u", i > 0 ? "," : "", (unsigned)topic->stood[i]);
+				(void)buf_printf(out, "%s%u", i > 0 ? "," : "", (unsigned)step->stood[i]);
 		(void)buf_putc(out, ']');
 	}
 	(void)buf_puts(out, ",\"rows\":[");
-	for (size_t i = 0; i < topic->n_changed; i++) {
-		(void)buf_printf(out, "%s[%u,", i > 0 ? "," : "", (unsigned)topic->changed[i]);
-		put_row(topic, topic->changed[i], out);
+	for (size_t i = 0; i < step->n_changed; i++) {
+		(void)buf_printf(out, "%s[%u,", i > 0 ? "," : "", (unsigned)step->changed[i]);
+		put_row(topic, step->changed[i], out);
 		(void)buf_putc(out, ']');
 	}
 	(void)buf_putc(out, ']');
@@ -101,7 +102,7 @@ bool topic_frame(struct live_viewer *viewer, struct buf *frame)
 	/* Whoever has nothing yet waits for the next look: what is there may be of a minute ago. */
 	if (!topic || topic->due || topic->seq == 0 || viewer->seen == topic->seq)
 		return false;
-	bool step = topic->is_step && viewer->seen > 0 && viewer->seen == topic->seq - 1;
+	bool step = topic->last.possible && viewer->seen > 0 && viewer->seen == topic->seq - 1;
 	struct str body = body_of(topic, step);
 	(void)buf_printf(frame, "{\"type\":\"%s\",\"n\":%" PRId64 ",", type_of(topic, step), viewer->n);
 	(void)buf_add(frame, body);

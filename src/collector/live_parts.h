@@ -24,6 +24,15 @@ struct live_row {
 	size_t at, len; /* its text in `rows`, without age_ms */
 };
 
+/* What it takes from one state to the next. */
+struct live_step {
+	bool possible;                 /* else it takes a whole frame */
+	bool moved, above_changed;     /* above: what stands above the rows */
+	uint8_t stood[VIEW_COUNT_MAX]; /* where each row stood before; LIVE_NEW: nowhere */
+	uint8_t changed[VIEW_COUNT_MAX];
+	size_t n_changed; /* rows that are to be sent */
+};
+
 /* What viewers with the same request and the same sight look at. */
 struct topic {
 	struct live *live;
@@ -46,12 +55,8 @@ struct topic {
 	uint64_t total, matching;
 	struct view_summary summary;
 	uint64_t facets_seq;
-	struct buf facets; /* "facets":{...} */
-	/* From seq - 1 to seq: where each row stood before, those that are others, and what stands above the rows. */
-	bool is_step, moved, above_changed;
-	uint8_t stood[VIEW_COUNT_MAX]; /* LIVE_NEW: nowhere */
-	uint8_t changed[VIEW_COUNT_MAX];
-	size_t n_changed;
+	struct buf facets;     /* "facets":{...} */
+	struct live_step last; /* stays until the next state, whoever looks meanwhile and finds nothing */
 	/* Frames without their beginning, made when the first viewer is to have them. */
 	struct buf whole, step;
 	uint64_t whole_seq, step_seq;
@@ -96,6 +101,7 @@ struct live {
 	struct view_scratch scratch;
 	struct view_window window;
 	struct view_facets facets;
+	struct live_step step;
 	struct buf text; /* what becomes a topic's rows */
 	unsigned auth_generation;
 	struct live_counts counts;

@@ -259,31 +259,26 @@ static bool take_above(struct topic *topic)
 }
 
 /* False: no memory; nothing of the topic has changed then. */
-static bool take_rows(struct topic *topic)
+static bool take_rows(struct topic *topic, struct live_step *step)
 {
 	struct live *live = topic->live;
 	struct live_row fresh[VIEW_COUNT_MAX];
-	uint8_t changed[VIEW_COUNT_MAX], stood[VIEW_COUNT_MAX];
-	size_t n_changed = 0;
-	bool same = live->window.n == topic->n_shown;
+	step->n_changed = 0;
+	step->moved = live->window.n != topic->n_shown;
 	buf_clear(&live->text);
 	for (size_t i = 0; i < live->window.n; i++) {
 		bool is_other;
-		if (!take_row(topic, i, &fresh[i], &stood[i], &is_other))
+		if (!take_row(topic, i, &fresh[i], &step->stood[i], &is_other))
 			return false;
 		if (is_other)
-			changed[n_changed++] = (uint8_t)i;
-		same = same && stood[i] == i;
+			step->changed[step->n_changed++] = (uint8_t)i;
+		step->moved = step->moved || step->stood[i] != i;
 	}
 	struct buf kept = topic->rows;
 	topic->rows = live->text;
 	live->text = kept;
 	memcpy(topic->shown, fresh, live->window.n * sizeof fresh[0]);
-	memcpy(topic->changed, changed, n_changed);
-	memcpy(topic->stood, stood, live->window.n);
 	topic->n_shown = live->window.n;
-	topic->n_changed = n_changed;
-	topic->moved = !same;
 	return true;
 }
 
@@ -295,12 +290,13 @@ static bool build_fleet(struct topic *topic)
 		return false;
 	topic->due = false;
 	load_sparks(topic);
-	if (!take_rows(topic))
+	struct live_step *step = &live->step;
+	if (!take_rows(topic, step))
 		return false;
-	topic->above_changed = take_above(topic);
+	step->above_changed = take_above(topic);
 	bool facets = take_facets(topic);
-	topic->is_step = topic->seq > 0 && (!topic->moved || topic->request.moves);
-	return topic->seq == 0 || topic->moved || topic->n_changed > 0 || topic->above_changed || facets;
+	step->possible = topic->seq > 0 && (!step->moved || topic->request.moves);
+	return topic->seq == 0 || step->moved || step->n_changed > 0 || step->above_changed || facets;
 }
 
 /* --- one pod, one workload ---------------------------------------------------------------------------------------- */
@@ -355,7 +351,7 @@ static bool build_one(struct topic *topic)
 	struct buf kept = topic->rows;
 	topic->rows = live->text;
 	live->text = kept;
-	topic->is_step = false;
+	live->step.possible = false;
 	return true;
 }
 
@@ -381,6 +377,10 @@ bool topic_build(struct topic *topic)
 	topic->minute = live->wall.ms / MINUTE_MS;
 	if (!told && mono_ms_until(live->now, mono_add_ms(topic->said, LIVE_QUIET_MS)))
 		return false;
+	/* Something is said all the same: that nothing has changed. */
+	if (!told)
+		live->step = (struct live_step){ .possible = topic->seq > 0 };
+	topic->last = live->step;
 	topic->said = live->now;
 	topic->seq++;
 	return true;
