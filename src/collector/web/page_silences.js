@@ -20,7 +20,7 @@ function table(caption, heads, rows)
 function endButton(silence, end)
 {
 	let sure = false;
-	const button = h('button', { type: 'button', on: {
+	const button = h('button', { type: 'button', class: 'end', on: {
 		click: () => {
 			if (sure)
 				return end(silence, button);
@@ -36,10 +36,9 @@ function endButton(silence, end)
 
 function activeRow(silence, end)
 {
-	return h('tr', null, h('td', null, h('span', { class: 'badge' }, KINDS[silence.kind] ?? silence.kind)),
+	return h('tr', null, h('td', null, h('span', { class: 'badge' }, KINDS[silence.kind] ?? silence.kind), end ? h('div', null, endButton(silence, end)) : null),
 		h('td', null, matchersText(silence.matchers)), h('td', null, prose(silence.reason)), h('td', null, name(silence.author, 40)),
-		h('td', null, when(silence.until_ms), h('div', { class: 'muted' }, left(silence))),
-		h('td', null, end ? endButton(silence, end) : null));
+		h('td', null, when(silence.until_ms), h('div', { class: 'muted' }, left(silence))));
 }
 
 function endedRow(silence)
@@ -142,7 +141,7 @@ class Page {
 				return; /* a button that somebody is about to press stays */
 			const end = this.me?.role === 'operator' ? (silence, button) => this.end(silence, button) : null;
 			replace(this.active, list.items.length ?
-				table('Active silences', ['What', 'Covers', 'Why', 'Who', 'Until', end ? 'End' : ''], list.items.map((s) => activeRow(s, end))) :
+				table('Active silences', ['What', 'Covers', 'Why', 'Who', 'Until'], list.items.map((s) => activeRow(s, end))) :
 				h('p', null, 'Nothing is silenced. A finding that somebody knows of can be silenced where it is shown, or here by what it is about.'));
 			replace(this.problem);
 		} catch (error) {
