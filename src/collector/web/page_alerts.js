@@ -33,7 +33,7 @@ function deliveryItem(delivery)
 function reason(alert)
 {
 	if (alert.deliveries.length)
-		return note(alert.route === null ? 'By the default.' : `By route ${alert.route} of the configuration.`);
+		return note(alert.route === null ? 'Told by default: no route is about it.' : `Told by route ${alert.route} of the configuration.`);
 	return note(alert.route === null ? 'Nobody is told: there is no receiver for it by default.' :
 		`Nobody is told: route ${alert.route} of the configuration names no receiver.`);
 }
@@ -60,6 +60,7 @@ function activeCard(ctx, alert)
 		h('p', null, prose(alert.title), ' ', dim('since ', when(alert.started_ms))),
 		silencedNote(alert.silenced),
 		alert.worst.length ? table(['Worst pods', 'Severity', '#Freeboard'], alert.worst.map(worstRow), 'Worst pods') : null,
+		alert.pods > alert.worst.length ? note('and ', plural(alert.pods - alert.worst.length, 'more pod', 'more pods'), '.') : null,
 		reason(alert), h('ul', { class: 'events' }, alert.deliveries.map(deliveryItem)),
 		h('p', { class: 'actions' }, silenceButton(ctx, alert, alert.rule)));
 }
@@ -74,7 +75,7 @@ function endedRow(alert)
 function receiverRow(r)
 {
 	const state = { idle: 'nothing is due', due: 'something is due', failing: 'not reached' }[r.state] ?? r.state;
-	return [name(r.receiver, 40), r.type, r.state === 'failing' ? h('strong', null, severityMark('warning'), ' ', state) : state,
+	return [name(r.receiver, 40), r.type, r.state === 'failing' ? h('strong', { class: 'problem' }, state) : state,
 		String(r.queue), String(r.told), r.dropped ? h('strong', null, String(r.dropped)) : '0',
 		r.last_error === null ? null : prose(r.last_error)].map((cell) => cell ?? '');
 }
@@ -92,7 +93,7 @@ class Page {
 	constructor(root, ctx)
 	{
 		this.ctx = ctx;
-		this.active = h('div', null, loading('alerts'));
+		this.active = h('div', { class: 'page' }, loading('alerts'));
 		this.ended = h('div', null);
 		this.who = h('div', null);
 		this.line = h('span', { role: 'status' });
