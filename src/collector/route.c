@@ -76,13 +76,13 @@ static struct live_viewer *upgrade_viewer(struct app *app, const struct server_r
 					  struct server_reply *reply)
 {
 	struct auth_viewer viewer;
+	if (!auth_viewer(app->auth, request, &viewer, reply))
+		return NULL;
 	if (!web_host_ok(&app->web, request) || !web_origin_ok(&app->web, request)) {
 		refuse(reply, 403, 0,
 		       "live is for pages of this very site, or with Authorization: Bearer TOKEN for a tool");
 		return NULL;
 	}
-	if (!auth_viewer(app->auth, request, &viewer, reply))
-		return NULL;
 	return live_open(app->live, &viewer, request->peer, reply);
 }
 

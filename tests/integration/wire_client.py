@@ -25,7 +25,7 @@ class Closed(Exception):
 
 
 class Client:
-    """One connection. Options: token, origin, path, protocol, tls (an SSLContext), headers, timeout."""
+    """One connection. Options: token, origin, host_header, cookie, path, protocol, tls (an SSLContext), timeout."""
 
     def __init__(self, port, host="127.0.0.1", **options):
         self.buffer = b""
@@ -33,8 +33,8 @@ class Client:
         self.sock = socket.create_connection((host, port), timeout=options.get("timeout", 10))
         if options.get("tls"):
             self.sock = options["tls"].wrap_socket(self.sock, server_hostname=options.get("name", "localhost"))
-        lines = [f"GET {options.get('path', '/agent')} HTTP/1.1", f"Host: {host}:{port}", "Connection: Upgrade",
-                 "Upgrade: websocket", "Sec-WebSocket-Version: 13",
+        lines = [f"GET {options.get('path', '/agent')} HTTP/1.1", "Host: " + options.get("host_header", f"{host}:{port}"),
+                 "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13",
                  "Sec-WebSocket-Key: " + base64.b64encode(os.urandom(16)).decode()]
         if options.get("protocol", "bankfull.v1"):
             lines.append("Sec-WebSocket-Protocol: " + options.get("protocol", "bankfull.v1"))
@@ -42,6 +42,8 @@ class Client:
             lines.append("Authorization: Bearer " + options["token"])
         if options.get("origin"):
             lines.append("Origin: " + options["origin"])
+        if options.get("cookie"):
+            lines.append("Cookie: " + options["cookie"])
         self.sock.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
         while b"\r\n\r\n" not in self.buffer:
             piece = self.sock.recv(65536)
