@@ -50,6 +50,8 @@ const holed = model(series([point(T, { owners: { gc: 1 } }), point(T + 10000, { 
 same('nothing reaches over a hole, and why it is there is said', [[holed.rows.map((row) => row.start), [false, false, true, false]],
 	[holed.rows.map((row) => row.scan?.kind ?? null), ['here', 'held', null, 'here']], [holed.holes, [{ from: T + 10000, to: T + 70000, reason: 'spool-full' }]],
 	[model(series([point(T), point(T + 99000)], { holes: [{ from_ms: T, to_ms: T + 99000 }] })).holes[0].reason, null]]);
+const led = model(series([point(T, { owners: { gc: 1 }, charge_bytes: 9000 }), point(T + 10000, { groups }), point(T + 20000, { groups })]), T + 10000);
+same('a scan before the range says who holds what at its beginning, and is not drawn', [[led.rows.map((row) => [row.at - T, row.scan.kind]), [[10000, 'held'], [20000, 'held']]], [led.most, 1000], [led.bands, ['gc', REST]]]);
 same('nothing is a model, too', [[model(series([])), { rows: [], bands: [], holes: [], most: 0 }]]);
 
 /* Whatever comes: a row's bands and its charge agree, or the owners say more than it. */

@@ -140,9 +140,9 @@ export function copyButton(ctx, text)
 	return button;
 }
 
-/* The dialog is loaded when wanted; it says itself what one may not. */
-export function silenceButton(ctx, { cluster, namespace, workload }, rule)
+/* about: {rule, severity} of what is to be silenced; done: called when it is. The dialog says itself what one may not. */
+export function silenceButton(ctx, { cluster, namespace, workload }, { rule, severity }, done)
 {
 	return h('button', { type: 'button', on: { click: () => import('./silence_dialog.js').then(
-		(module) => module.openSilence(ctx, { cluster, namespace, workload, rule }), () => ctx.announce('The dialog could not be loaded')) } }, 'Silence or acknowledge');
+		(module) => module.openSilence(ctx, { cluster, namespace, workload, rule, severity }, done), () => ctx.announce('The dialog could not be loaded')) } }, 'Silence or acknowledge');
 }

@@ -4,10 +4,10 @@ import { get } from './api.js';
 import { h, prose, replace } from './dom.js';
 import { subscribe } from './live.js';
 import { link } from './router.js';
-import { failure, loading } from './states.js';
+import { failure } from './states.js';
 import { stacked } from './chart.js';
 import { marksOf } from './marks.js';
-import { badge, card, dim, list, note, put, rowLink } from './parts.js';
+import { arrive, badge, card, coming, dim, list, note, put, rowLink } from './parts.js';
 import { append, model } from './series.js';
 import { DEFAULT_LAST, rangeControl, rangeOf, setUtc, stepFor, when } from './time.js';
 import { findingFold } from './finding_view.js';
@@ -21,6 +21,8 @@ const POLL_MS = 15000;
 /* After a death its post-mortem comes in parts, within seconds. */
 const LOOK_MS = 5000;
 const EVENT_PAGES = 4;
+/* Of a scan before the range, so that its first rows have owners too. */
+const LEAD_MS = 600000;
 
 class PodPage {
 	constructor(root, ctx)
@@ -28,11 +30,17 @@ class PodPage {
 		Object.assign(this, { ctx, root, pod: null, wholes: new Map(), folds: new Map(), series: null, events: null, posts: [], marks: [],
 			died: null, loadedAt: 0, askedAt: 0, lookedAt: 0, turn: 0 });
 		setUtc(ctx.params.get('utc') === '1');
-		this.parts = Object.fromEntries(['head', 'death', 'headline', 'figures', 'chart', 'lower'].map((key) => [key, h('div')]));
+		const parts = this.parts = Object.fromEntries(['head', 'death', 'headline', 'figures', 'findings', 'ledger', 'budgets', 'context', 'marks', 'gaps', 'posts', 'pressure',
+			'agent'].map((key) => [key, h('div')]));
 		this.control = rangeControl(ctx, () => this.loadSeries());
 		this.canvas = h('div');
 		this.problem = h('p', { class: 'problem', role: 'alert' });
-		replace(this.parts.chart, card('Who fills it', this.control.element, this.problem, this.canvas));
+		this.top = h('div', { class: 'page' }, parts.head, parts.death, parts.headline, parts.figures, card('Who fills it', this.control.element, this.problem, this.canvas));
+		this.living = [card('Findings', parts.findings), card('Ledger', parts.ledger), card('Budgets and what is there', parts.budgets), card('What the engine is doing', parts.context),
+			card('Pressure and events', parts.pressure)];
+		const [findings, ledger, ...facts] = this.living;
+		this.lower = h('div', { class: 'columns' }, h('div', { class: 'column' }, findings, ledger), h('div', { class: 'column side' }, facts,
+			card('Restarts, resizes, deaths', parts.marks), card('Gaps', parts.gaps), card('Post-mortems', parts.posts), card('Agent', parts.agent)));
 		this.body = h('div', { class: 'page' });
 		root.append(this.body);
 		this.start();
@@ -46,7 +54,7 @@ class PodPage {
 	async start()
 	{
 		const { ctx } = this;
-		replace(this.body, loading('the pod'));
+		put(this.body, coming('The pod'));
 		try {
 			this.take(await this.get(`/pods/${ctx.id}`).catch((error) => this.past(error)));
 		} catch (error) {
@@ -54,8 +62,10 @@ class PodPage {
 				replace(this.body, failure(error, () => this.start()));
 			return;
 		}
-		replace(this.body, Object.values(this.parts));
-		this.parts.headline.hidden = this.parts.figures.hidden = !!this.pod.past;
+		for (const node of [this.parts.headline, this.parts.figures, ...this.living])
+			node.hidden = !!this.pod.past;
+		this.paintHead();
+		arrive(this.body, this.top, this.lower);
 		this.chart = stacked(this.canvas, { label: 'Memory of this pod by owner, against its limit',
 			onRange: (from, to) => this.setRange({ from, to, last: null }), onReset: () => this.setRange({ from: null, to: null, last: DEFAULT_LAST }) });
 		this.live = this.pod.past ? null : subscribe({ subscribe: 'pod', pod: ctx.id }, { message: (m) => this.onMessage(m), state: (state) => { this.line = state; } });
@@ -162,9 +172,10 @@ class PodPage {
 		const range = this.range();
 		const turn = ++this.turn;
 		this.loadedAt = performance.now();
-		const between = { from: Math.floor(range.from), to: Math.ceil(range.to) + (range.live ? 60000 : 0) };
+		const step = stepFor(range, this.chart.width());
+		const between = { from: Math.floor(range.from) - (step < 60000 ? LEAD_MS : 0), to: Math.ceil(range.to) + (range.live ? 60000 : 0) };
 		try {
-			const [series, events] = await Promise.all([this.get(`/pods/${this.ctx.id}/samples`, { ...between, step: String(stepFor(range, this.chart.width())) }),
+			const [series, events] = await Promise.all([this.get(`/pods/${this.ctx.id}/samples`, { ...between, step: String(step) }),
 				this.allEvents(between).catch(() => null)]);
 			if (turn !== this.turn)
 				return;
@@ -216,7 +227,7 @@ class PodPage {
 	drawChart()
 	{
 		const range = this.range();
-		this.model = model(this.series);
+		this.model = model(this.series, range.from);
 		this.marks = marksOf({ events: this.events, postmortems: this.posts, rows: this.model.rows, range });
 		this.chart.update({ model: this.model, marks: this.marks, range });
 	}
@@ -257,48 +268,43 @@ class PodPage {
 
 	paint()
 	{
-		const { pod, parts } = this;
+		const { pod, parts, posts } = this;
 		if (!this.chart || !this.root.isConnected)
 			return;
-		this.paintHead();
-		put(parts.headline, podHeadline(this.ctx, pod, this.wholes, podState(pod, this.age())));
-		replace(parts.figures, podFigures(pod));
-		put(parts.lower, this.lower());
-	}
-
-	/* One that is open stays so when it is updated. */
-	findingFolds()
-	{
-		const folds = byGravity(this.pod.findings).map((open) => {
-			const key = `${open.updated_ms} ${open.severity} ${open.silenced?.id}`;
-			const had = this.folds.get(open.id);
-			return [open.id, had?.key === key ? had : { key, fold: findingFold(open, async (id) => this.wholes.get(id) ?? this.get(`/findings/${id}`), had?.fold.open) }];
-		});
-		this.folds = new Map(folds);
-		return folds.length ? folds.map(([, { fold }]) => fold) : note('None is open.');
-	}
-
-	lower()
-	{
-		const { pod, posts } = this;
 		const { sample, composition } = pod;
 		const rows = pod.ledger ?? composition?.owners;
 		const age = composition ? composition.age_ms + performance.now() - this.takenAt : null;
 		const its = pod.workload_id ? h('a', { href: link(`workloads/${pod.workload_id}`) }, 'its workload') : 'its workload';
-		const now = pod.past ? () => null : card;
-		return h('div', { class: 'columns' },
-			h('div', { class: 'column' },
-				now('Findings', this.findingFolds(), pod.findings_left_out ? note(`and ${pod.findings_left_out} more, under `, its) : null),
-				now('Ledger', ledgerTable(rows, { residual: composition?.residual_bytes, charge: sample?.charge_bytes, budgets: pod.budgets, age }))),
-			h('div', { class: 'column side' },
-				now('Budgets and what is there', budgetTable(pod.budgets, rows)),
-				now('What the engine is doing', contextFacts(sample?.context)),
-				card('Restarts, resizes, deaths', marksList(this.marks)),
-				card('Gaps', holesList(this.model?.holes ?? [])),
-				card('Post-mortems', posts.length ? list(posts.slice(0, 10).map((post) => [dim(when(post.died_ms)), ' ', rowLink(`postmortems/${post.id}`, prose(post.title ?? post.cause)),
-					post.inferred ? [' ', badge('inferred')] : null])) : note('None of this pod. Those of pods before it stand under ', its, '.')),
-				sample ? card('Pressure and events', pressureFacts(sample)) : null,
-				card('Agent', agentFacts(pod, this.age()))));
+		this.paintHead();
+		put(parts.headline, podHeadline(this.ctx, pod, this.wholes, podState(pod, this.age()), () => this.poll()));
+		put(parts.figures, podFigures(pod));
+		this.paintFindings();
+		put(parts.ledger, ledgerTable(rows, { residual: composition?.residual_bytes, charge: sample?.charge_bytes, budgets: pod.budgets, age }));
+		put(parts.budgets, budgetTable(pod.budgets, rows));
+		put(parts.context, contextFacts(sample?.context));
+		put(parts.pressure, sample ? pressureFacts(sample) : note('No sample yet.'));
+		put(parts.marks, marksList(this.marks));
+		put(parts.gaps, holesList(this.model?.holes ?? []));
+		put(parts.posts, posts.length ? list(posts.slice(0, 10).map((post) => [dim(when(post.died_ms)), ' ', rowLink(`postmortems/${post.id}`, prose(post.title ?? post.cause)),
+			post.inferred ? [' ', badge('inferred')] : null])) : note('None of this pod. Those of pods before it stand under ', its, '.'));
+		put(parts.agent, agentFacts(pod, this.age()));
+	}
+
+	/* One that is open stays so when it is updated; what has not changed is not touched. */
+	paintFindings()
+	{
+		const { pod, parts } = this;
+		const folds = byGravity(pod.findings).map((open) => {
+			const key = `${open.updated_ms} ${open.severity} ${open.silenced?.id}`;
+			const had = this.folds.get(open.id);
+			return [open.id, had?.key === key ? had : { key, fold: findingFold(open, async (id) => this.wholes.get(id) ?? this.get(`/findings/${id}`), had?.fold.open) }];
+		});
+		const nodes = folds.map(([, { fold }]) => fold);
+		if (pod.findings_left_out || !nodes.length)
+			nodes.push(note(nodes.length ? `and ${pod.findings_left_out} more` : 'None is open.'));
+		if (nodes.length !== parts.findings.children.length || nodes.some((node, i) => node !== parts.findings.children[i] && node.tagName === 'DETAILS'))
+			replace(parts.findings, nodes);
+		this.folds = new Map(folds);
 	}
 
 	unmount()

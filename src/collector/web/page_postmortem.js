@@ -4,10 +4,10 @@ import { get } from './api.js';
 import { h, name, prose, replace, visible } from './dom.js';
 import { bytes, count, plural } from './format.js';
 import { link } from './router.js';
-import { failure, loading } from './states.js';
+import { failure } from './states.js';
 import { stacked } from './chart.js';
 import { copyButton, ownerMark, stampText, whoText } from './finding_view.js';
-import { badge, card, crumbs, dim, head, known, note } from './parts.js';
+import { arrive, badge, card, coming, crumbs, dim, head, known, note } from './parts.js';
 import { contextFacts } from './pod_tables.js';
 import { changed, deepReading, events, foretold, grown, lastLedger, lastSeen, life, timelineOf, whatToChange } from './postmortem_parts.js';
 import { model } from './series.js';
@@ -53,7 +53,7 @@ function paint(ctx, root, item, place, range)
 	const title = item.title ?? `a death: ${item.cause}`;
 	ctx.setTitle(title);
 	const own = (...cards) => (inferred ? null : cards); /* of which an inferred one knows nothing */
-	replace(root, head(crumbs(subject, [subject.workload], [subject.pod ?? 'pod', link(`pods/${item.pod}`, range ? { from: range.from - AROUND_MS, to: range.to + AROUND_MS } : {})]), prose(title),
+	arrive(root, head(crumbs(subject, [subject.workload], [subject.pod ?? 'pod', link(`pods/${item.pod}`, range ? { from: range.from - AROUND_MS, to: range.to + AROUND_MS } : {})]), prose(title),
 		inferred ? badge('inferred') : null, h('span', null, 'died ', when(item.died_ms), ` ${zone(item.died_ms ?? Date.now())} by the agent’s clock`), known(item.pid) ? `pid ${item.pid}` : null,
 		subject.node ? name(subject.node, 40) : null),
 	item.whole ? null : h('p', { class: 'problem', role: 'status' }, `${item.parts_here} of ${plural(item.parts, 'part')} ${item.parts_here === 1 ? 'has' : 'have'} arrived; the page looks for the rest.`),
@@ -69,10 +69,10 @@ export default {
 	title: () => 'Post-mortem',
 	mount(root, ctx)
 	{
-		const body = h('div', { class: 'page' }, loading('the post-mortem'));
+		const body = h('div', { class: 'page' }, coming('The post-mortem'));
 		root.append(body);
 		setUtc(ctx.params.get('utc') === '1');
-		let chart = null, timer = 0;
+		let chart = null, timer = 0, shown = '';
 		function draw(item, series, place, whole)
 		{
 			const built = model(series);
@@ -85,6 +85,12 @@ export default {
 		{
 			try {
 				const item = await get(`/postmortems/${ctx.id}`, null, { signal: ctx.signal });
+				if (!item.whole)
+					timer = setTimeout(load, REFRESH_MS);
+				const now = JSON.stringify(item);
+				if (now === shown)
+					return;
+				shown = now;
 				const series = timelineOf(item), place = h('div'), { points } = series;
 				const range = points.length ? { from: points[0].received_ms, to: Math.max(points.at(-1).received_ms, item.died_ms ?? 0) + 5000 } : null;
 				chart?.destroy();
@@ -92,8 +98,6 @@ export default {
 				paint(ctx, body, item, place, range);
 				if (range)
 					draw(item, series, place, range);
-				if (!item.whole)
-					timer = setTimeout(load, REFRESH_MS);
 			} catch (error) {
 				if (error.name !== 'AbortError')
 					replace(body, failure(error, load));

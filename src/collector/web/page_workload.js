@@ -5,10 +5,10 @@ import { h, name, prose, replace } from './dom.js';
 import { count, percentBp, plural } from './format.js';
 import { subscribe } from './live.js';
 import { link } from './router.js';
-import { failure, loading } from './states.js';
+import { failure } from './states.js';
 import { severityMark } from './severity.js';
 import { silenceButton, silencedNote } from './finding_view.js';
-import { card, crumbs, head, note, put, tile } from './parts.js';
+import { arrive, card, coming, crumbs, head, note, put, tile } from './parts.js';
 import { setUtc, when } from './time.js';
 import { alertsList, deaths, findingsByRule, gravestFirst, outliers, pastTable, podsTable } from './workload_parts.js';
 
@@ -43,7 +43,7 @@ class WorkloadPage {
 	async start()
 	{
 		const { ctx, parts } = this;
-		replace(this.body, loading('the workload'));
+		put(this.body, coming('The workload'));
 		try {
 			this.workload = await this.get(`/workloads/${ctx.id}`);
 		} catch (error) {
@@ -52,13 +52,13 @@ class WorkloadPage {
 			return;
 		}
 		ctx.setTitle(this.workload.workload ?? 'Workload');
-		replace(this.body, parts.head, parts.act, parts.figures, card('Pods', parts.note, this.table.element, parts.past),
+		this.paintTop();
+		arrive(this.body, parts.head, parts.act, parts.figures, card('Pods', parts.note, this.table.element, parts.past),
 			h('div', { class: 'columns' }, h('div', { class: 'column' }, card('Who stands out', parts.outliers), card('Deaths', parts.deaths)),
 				h('div', { class: 'column' }, card('Open findings', parts.findings), card('Alerts', parts.alerts))));
 		this.request = { view: 'pods', sort: 'danger', from: 0, count: PODS_MAX };
 		this.live = subscribe({ subscribe: 'fleet', ...this.request, filter: this.filter() }, { message: (m) => this.onMessage(m), state: (state) => { this.line = state; } });
 		this.timer = setInterval(() => this.tick(), 1000);
-		this.paintTop();
 		this.loadSlow();
 	}
 
@@ -136,7 +136,7 @@ class WorkloadPage {
 		return first ? h('section', { class: `act edge-${first.severity}`, aria: { label: 'What to do' } },
 			h('p', { class: 'act-title' }, severityMark(first.severity), ' ', h('a', { href: link(`findings/${first.id}`) }, prose(first.title ?? first.rule))), silencedNote(first.silenced),
 			h('p', null, pods > 1 ? `${count(pods)} pods have it; this is of ` : 'One pod has it: ', h('a', { href: link(`pods/${first.pod}`) }, name(first.subject.pod, 64)), '.'),
-			h('p', { class: 'actions' }, silenceButton(this.ctx, this.workload, first.rule))) : null;
+			h('p', { class: 'actions' }, silenceButton(this.ctx, this.workload, first, () => this.loadSlow()))) : null;
 	}
 
 	paint()

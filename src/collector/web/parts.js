@@ -3,6 +3,7 @@
 import { h, name, replace } from './dom.js';
 import { bytes, UNREAD } from './format.js';
 import { link } from './router.js';
+import { loading } from './states.js';
 
 export const known = (n) => n !== null && n !== undefined;
 export const note = (...content) => h('p', { class: 'muted' }, content);
@@ -37,12 +38,33 @@ export function tile(title, v, ...meaning)
 	return h('div', { class: 'figure-tile' }, h('dt', null, title), h('dd', null, value(v)), h('dd', { class: 'figure-note muted' }, meaning));
 }
 
-/* Nothing is replaced under a keyboard: who stands in it keeps his place until he leaves. */
+/*
+ * Fills a place anew if that changes anything. Nothing is replaced under a keyboard: who stands in it keeps his place until
+ * he leaves; but a heading that has the focus because its page has come hands it to the next one.
+ */
 export function put(node, ...content)
 {
-	if (!node.contains(document.activeElement))
-		replace(node, ...content);
+	const next = h('div', null, content);
+	const same = next.childNodes.length === node.childNodes.length && [...next.childNodes].every((child, i) => child.isEqualNode(node.childNodes[i]));
+	const focused = node.contains(document.activeElement);
+	if (same || (focused && document.activeElement.tagName !== 'H1'))
+		return;
+	replace(node, ...next.childNodes);
+	if (focused)
+		node.querySelector('h1')?.focus({ preventScroll: true });
 }
+
+/* The same for a page that has come: it is replaced in any case. */
+export function arrive(node, ...content)
+{
+	const focused = node.contains(document.activeElement);
+	replace(node, ...content);
+	if (focused)
+		node.querySelector('h1')?.focus({ preventScroll: true });
+}
+
+/* While a page has nothing to show it has a heading, for the focus. */
+export const coming = (what) => [h('h1', { class: 'unseen', tabindex: -1 }, what), loading(what)];
 
 /* A link of a list that j and k go along. */
 export function rowLink(path, text, params)
@@ -58,4 +80,4 @@ export function crumbs({ cluster, namespace }, ...more)
 		steps.map(([text, href]) => [' / ', href ? h('a', { href }, name(text, 48)) : name(text, 48)]));
 }
 
-export const head = (trail, title, ...line) => h('div', { class: 'page-head' }, trail, h('h1', null, title), h('p', { class: 'facts' }, line));
+export const head = (trail, title, ...line) => h('div', { class: 'page-head' }, trail, h('h1', { tabindex: -1 }, title), h('p', { class: 'facts' }, line));

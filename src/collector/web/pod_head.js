@@ -29,7 +29,7 @@ export function byGravity(findings)
 }
 
 /* What, by when, what to change: the gravest that nobody silenced, and the cause it names. wholes: Map(id, item). */
-export function podHeadline(ctx, pod, wholes, state)
+export function podHeadline(ctx, pod, wholes, state, done)
 {
 	const open = byGravity(pod.findings);
 	const first = open[0];
@@ -48,7 +48,7 @@ export function podHeadline(ctx, pod, wholes, state)
 		forecast?.kind === 'reaches' ? h('p', null, h('strong', null, `The limit is reached in ${timeToLimit(forecast.likely_s, forecast.earliest_s, forecast.latest_s)}`),
 			forecast.owner ? [', by the growth of ', ownerMark(forecast.owner)] : null, '.') : null,
 		whole ? changeBlock(whole) : null,
-		h('p', { class: 'actions' }, silenceButton(ctx, pod.subject, first.rule), dim('rule ', rulePage(first.rule)), dim('since ', when(first.opened_ms))));
+		h('p', { class: 'actions' }, silenceButton(ctx, pod.subject, first, done), dim('rule ', rulePage(first.rule)), dim('since ', when(first.opened_ms))));
 }
 
 const OUTLOOKS = { inconclusive: ['inconclusive', 'too few samples to say'], 'not-growing': ['not in sight', 'the floor does not grow'], decelerating: ['not in sight', 'the growth slows down'] };

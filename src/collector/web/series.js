@@ -70,10 +70,13 @@ function holesOf({ holes, gaps = [] })
 		reason: gaps.find((gap) => gap.received_ms >= from && gap.received_ms <= to + 120000)?.reason ?? null }));
 }
 
-/* {rows, bands, holes, most}: bands are the ids that occur, as stacked; a row with `start` is not joined to the one before. */
-export function model(series)
+/*
+ * {rows, bands, holes, most}: bands are the ids that occur, as stacked; a row with `start` is not joined to the one before.
+ * Points before `from` only tell who held what when it begins.
+ */
+export function model(series, from = 0)
 {
-	const rows = series.points.map(rowOf);
+	let rows = series.points.map(rowOf);
 	const holes = holesOf(series);
 	const ids = new Set();
 	let begin = 0, most = 0;
@@ -85,6 +88,7 @@ export function model(series)
 			begin = i;
 		}
 	}
+	rows = rows.filter((row) => row.at >= from);
 	for (const row of rows) {
 		for (const [id, n] of Object.entries(row.bands ?? {}))
 			if (n > 0)

@@ -122,6 +122,6 @@ export function alertsList(items)
 	const open = items.filter((item) => item.ended_ms === null);
 	return open.length ? list(open.map((item) => [severityMark(item.severity), ' ', prose(item.title ?? item.rule), dim(' since ', when(item.started_ms), `, ${plural(item.pods, 'pod')}`), silencedBadge(item.silenced),
 		list(item.deliveries.map((one) => [name(one.receiver, 40), one.state === 'told' ? [' told ', when(one.told_ms)] : one.state === 'failing' ?
-			h('span', { class: 'sev-critical' }, ` not reached, ${one.tries} tries: `, prose(one.last_error ?? '?')) : ' is due']))])) :
+			h('span', { class: 'sev-critical' }, ` not reached, ${one.tries} tries: `, prose(one.last_error ?? '?')) : ` ${one.state}`]))])) :
 		note('No alert is open. ', h('a', { href: link('alerts') }, 'All alerts'));
 }
