@@ -61,6 +61,7 @@ class Hook:
     def __init__(self, tls=None):
         self.requests, self.statuses, self.hang, self.lock = [], [], threading.Event(), threading.Condition()
         self.hanging = False
+        self.poison = None  # what has this in it is answered with 400
         hook = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -69,6 +70,8 @@ class Hook:
                 with hook.lock:
                     hook.requests.append((dict(self.headers), json.loads(body), time.monotonic()))
                     status = hook.statuses.pop(0) if hook.statuses else 200
+                    if hook.poison and hook.poison in body:
+                        status = 400
                 if hook.hanging:
                     hook.hang.wait(60)
                 try:
@@ -402,6 +405,27 @@ def receivers_that_misbehave():
     ok("t0ken" not in collector.said() and "s3cret" not in collector.said(), "no token and no path is logged")
 
 
+def a_batch_that_is_refused():
+    """One alert of many that Alertmanager would not take: it is found and dropped, the others arrive."""
+    manager = Hook()
+    manager.poison = b'"bad"'
+    collector = Collector("batch", config(["name: am, type: alertmanager, url: 'http://127.0.0.1:%d/am/'" % manager.port],
+                                          "  group-wait: 1s\n  hold: 0s\n"))
+    for workload in ("good-1", "bad", "good-2"):
+        Agent(collector, workload, workload).finding("freeboard-low")
+
+    def taken():
+        return {a["labels"].get("workload", a["labels"]["alertname"]) for batch in manager.bodies() for a in batch
+                if manager.poison not in json.dumps(batch).encode()}
+    wait(lambda: taken() >= {"good-1", "good-2"}, 30)
+    ok(taken() >= {"good-1", "good-2", "BankfullWatchdog"}, "the others of a refused batch arrive", manager.bodies())
+    wait(lambda: collector.alerts()["receivers"][0]["dropped"] == 1)
+    shown = collector.alerts()
+    states = {a["workload"]: a["deliveries"][0]["state"] for a in shown["items"] if a["rule"] == "freeboard-low"}
+    ok(states == {"good-1": "told", "bad": "excused", "good-2": "told"}, "and what was refused is dropped", shown)
+    collector.stop()
+
+
 def over_tls():
     """An authority of its own, which the receiver's certificate comes from or does not."""
     def openssl(*arguments):
@@ -518,7 +542,7 @@ def the_documentation():
     collector.stop()
 
 
-TESTS = [the_documentation, three_hundred_pods, severities_and_routes, a_receiver_that_is_away, receivers_that_misbehave, over_tls, hostile_names,
+TESTS = [the_documentation, three_hundred_pods, severities_and_routes, a_receiver_that_is_away, receivers_that_misbehave, a_batch_that_is_refused, over_tls, hostile_names,
          silences]
 
 

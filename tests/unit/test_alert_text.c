@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "collector/alert_figures.h"
-#include "collector/alert_send.h"
+#include "collector/alerts_parts.h"
 #include "data/js.h"
 #include "support/alertkit.h"
 
@@ -248,6 +248,28 @@ static void names_and_addresses(void **state)
 	assert_string_equal(url, "http://am:9093/prefix/api/v2/alerts");
 }
 
+static void paths_of_receivers_are_nobodys(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *said, *shown;
+	} table[] = {
+		{ "http://h:80/x/s3cret: nobody listens there", "http://h:80: nobody listens there" },
+		{ "https://h/s3cret answers 500", "https://h answers 500" },
+		{ "https://h/s3cret", "https://h" },
+		{ "https://h answers 404", "https://h answers 404" },
+		{ "a https://h/s3cret: b http://i/s3cret://x c", "a https://h: b http://i c" },
+		{ "the token to send with: /etc/t: No such file", "the token to send with: /etc/t: No such file" },
+		{ "", "" },
+	};
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		char text[128];
+		(void)snprintf(text, sizeof text, "%s", table[i].said);
+		alert_hide_path(text);
+		assert_string_equal(text, table[i].shown);
+	}
+}
+
 static void answers(void **state)
 {
 	(void)state;
@@ -275,6 +297,7 @@ int main(void)
 		cmocka_unit_test(texts_are_cut_between_characters),
 		cmocka_unit_test(figures_come_back),
 		cmocka_unit_test(names_and_addresses),
+		cmocka_unit_test(paths_of_receivers_are_nobodys),
 		cmocka_unit_test(answers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
