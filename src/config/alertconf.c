@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/alertconf.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/typo.h"
-#include "base/units.h"
+#include "config/alertvalue.h"
 #include "net/http.h"
 #include "rules/collector_rules.h"
 #include "rules/rules.h"
@@ -42,64 +41,11 @@ bool alertconf_is_key(struct str key)
 	return str_take(&key, STR("alerts")) && (key.len == 0 || key.ptr[0] == '.' || key.ptr[0] == '[');
 }
 
-/* --- values ------------------------------------------------------------------------------------------------ */
-
-static int unknown(struct str key, const char *what, const char *const names[], struct err *err)
-{
-	char shown[TYPO_NAME_CAP], hint[TYPO_HINT_CAP];
-	struct typo typo = { .said = key };
-	for (size_t i = 0; names[i]; i++)
-		typo_offer(&typo, names[i]);
-	str_copy(shown, sizeof shown, key);
-	return err_set(err, ERR_USAGE, "%s has no '%s'%s", what, shown, typo_hint(&typo, hint));
-}
-
-static int take_text(const char *key, struct str value, char *dest, size_t cap, struct err *err)
-{
-	if (value.len == 0 || value.len >= cap)
-		return err_set(err, ERR_USAGE, "%s: 1 to %zu bytes", key, cap - 1);
-	str_copy(dest, cap, value);
-	return 0;
-}
-
-static int take_bool(const char *key, struct str value, bool *dest, struct err *err)
-{
-	if (!str_eq(value, STR("true")) && !str_eq(value, STR("false")))
-		return err_set(err, ERR_USAGE, "%s: true or false", key);
-	*dest = str_eq(value, STR("true"));
-	return 0;
-}
-
-static int take_ms(const char *key, struct str value, uint64_t least, uint64_t most, uint64_t *dest, struct err *err)
-{
-	uint64_t ms;
-	int rc = units_parse_ms(value, &ms, err);
-	if (rc == 0 && (ms < least || ms > most))
-		rc = err_set(err, ERR_USAGE, "%llu to %llu s", (unsigned long long)(least + 999) / 1000,
-			     (unsigned long long)most / 1000);
-	if (rc < 0)
-		err_wrap(err, "%s", key);
-	else
-		*dest = ms;
-	return rc;
-}
-
-static int take_severity(struct str value, enum severity *dest, struct err *err)
-{
-	for (unsigned i = SEVERITY_INFO; i < SEVERITY_COUNT; i++) {
-		if (!str_eq(value, str_of(severity_names[i])))
-			continue;
-		*dest = (enum severity)i;
-		return 0;
-	}
-	return err_set(err, ERR_USAGE, "severity: info, notice, warning or critical, and all above it");
-}
-
 /* --- one receiver, one route, one label ---------------------------------------------------------------------- */
 
 static int take_name(struct str value, char *dest, struct err *err)
 {
-	int rc = take_text("name", value, dest, ALERT_NAME_CAP, err);
+	int rc = value_text("name", value, dest, ALERT_NAME_CAP, err);
 	for (size_t i = 0; rc == 0 && i < value.len; i++) {
 		char c = value.ptr[i];
 		bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -112,7 +58,7 @@ static int take_name(struct str value, char *dest, struct err *err)
 
 static int take_url(struct str value, char *dest, struct err *err)
 {
-	int rc = take_text("url", value, dest, ALERT_URL_CAP, err);
+	int rc = value_text("url", value, dest, ALERT_URL_CAP, err);
 	if (rc == 0)
 		rc = http_url_check(dest, false, err);
 	if (rc < 0)
@@ -146,20 +92,20 @@ static int receiver_key(struct reading *r, size_t i, struct str key, struct str 
 	if (str_eq(key, STR("url")))
 		return take_url(value, receiver->url, err);
 	if (str_eq(key, STR("token-file")))
-		return take_text("token-file", value, receiver->token_file, ALERT_PATH_CAP, err);
+		return value_text("token-file", value, receiver->token_file, ALERT_PATH_CAP, err);
 	if (str_eq(key, STR("ca-file")))
-		return take_text("ca-file", value, receiver->ca_file, ALERT_PATH_CAP, err);
+		return value_text("ca-file", value, receiver->ca_file, ALERT_PATH_CAP, err);
 	if (str_eq(key, STR("send-resolved")))
-		return take_bool("send-resolved", value, &receiver->send_resolved, err);
+		return value_bool("send-resolved", value, &receiver->send_resolved, err);
 	if (str_eq(key, STR("watchdog"))) {
 		r->watchdog_said[i] = true;
-		return take_bool("watchdog", value, &receiver->watchdog, err);
+		return value_bool("watchdog", value, &receiver->watchdog, err);
 	}
 	if (str_eq(key, STR("token")) || str_eq(key, STR("password")))
 		return err_set(err, ERR_USAGE, "secrets come from files: name one with token-file");
 	if (!str_eq(key, STR("timeout")))
-		return unknown(key, "a receiver", names, err);
-	int rc = take_ms("timeout", value, TIMEOUT_LEAST_MS, TIMEOUT_MOST_MS, &ms, err);
+		return value_unknown(key, "a receiver", names, err);
+	int rc = value_ms("timeout", value, TIMEOUT_LEAST_MS, TIMEOUT_MOST_MS, &ms, err);
 	receiver->timeout_ms = (uint32_t)ms;
 	return rc;
 }
@@ -172,7 +118,7 @@ static bool is_pattern(const char *text)
 /* A misspelt rule would silently match nothing. */
 static int take_rule(struct str value, char *dest, struct err *err)
 {
-	int rc = take_text("rule", value, dest, ALERT_NAME_CAP, err);
+	int rc = value_text("rule", value, dest, ALERT_NAME_CAP, err);
 	if (rc < 0 || is_pattern(dest) || rules_find(value) || collector_rule_find(value))
 		return rc;
 	return err_set(err, ERR_USAGE, "there is no rule '%s': 'bankfull rules' lists them; * stands for any", dest);
@@ -187,18 +133,18 @@ static int route_key(struct reading *r, size_t i, struct str key, const struct y
 	struct alert_route *route = &r->conf->routes[i];
 	struct str value = entry->value;
 	if (str_eq(key, STR("cluster")))
-		return take_text("cluster", value, route->cluster, sizeof route->cluster, err);
+		return value_text("cluster", value, route->cluster, sizeof route->cluster, err);
 	if (str_eq(key, STR("namespace")))
-		return take_text("namespace", value, route->namespace_, sizeof route->namespace_, err);
+		return value_text("namespace", value, route->namespace_, sizeof route->namespace_, err);
 	if (str_eq(key, STR("workload")))
-		return take_text("workload", value, route->workload, sizeof route->workload, err);
+		return value_text("workload", value, route->workload, sizeof route->workload, err);
 	if (str_eq(key, STR("rule")))
 		return take_rule(value, route->rule, err);
 	if (str_eq(key, STR("severity")))
-		return take_severity(value, &route->least, err);
+		return value_severity(value, &route->least, err);
 	return str_take(&key, STR("receivers")) && (key.len == 0 || key.ptr[0] == '[')
 		       ? 0
-		       : unknown(key, "a route", names, err);
+		       : value_unknown(key, "a route", names, err);
 }
 
 static bool is_label_name(struct str name)
@@ -224,7 +170,7 @@ static int label_key(struct reading *r, struct str key, struct str value, struct
 		return err_set(err, ERR_USAGE, "labels: more than %d", ALERT_LABELS_MAX);
 	struct alert_label *label = &r->conf->labels[r->conf->n_labels++];
 	str_copy(label->name, sizeof label->name, key);
-	return take_text("labels", value, label->value, sizeof label->value, err);
+	return value_text("labels", value, label->value, sizeof label->value, err);
 }
 
 /* --- the section ----------------------------------------------------------------------------------------------- */
@@ -249,17 +195,17 @@ static int plain_key(struct reading *r, struct str key, const struct yml_entry *
 	if (str_eq(key, STR("description")))
 		return template_key("description", entry->value, conf->description, err);
 	if (str_eq(key, STR("group-wait")))
-		return take_ms("group-wait", entry->value, 0, GROUP_WAIT_MOST_MS, &conf->group_wait_ms, err);
+		return value_ms("group-wait", entry->value, 0, GROUP_WAIT_MOST_MS, &conf->group_wait_ms, err);
 	if (str_eq(key, STR("hold")))
-		return take_ms("hold", entry->value, 0, HOLD_MOST_MS, &conf->hold_ms, err);
+		return value_ms("hold", entry->value, 0, HOLD_MOST_MS, &conf->hold_ms, err);
 	if (str_eq(key, STR("repeat")))
-		return take_ms("repeat", entry->value, REPEAT_LEAST_MS, REPEAT_MOST_MS, &conf->repeat_ms, err);
+		return value_ms("repeat", entry->value, REPEAT_LEAST_MS, REPEAT_MOST_MS, &conf->repeat_ms, err);
 	if (entry->empty && (str_eq(key, STR("receivers")) || str_eq(key, STR("routes")) || str_eq(key, STR("labels"))))
 		return 0;
 	r->default_said = true;
 	if (str_take(&key, STR("default")) && (key.len == 0 || key.ptr[0] == '['))
 		return 0;
-	return unknown(key, "alerts", names, err);
+	return value_unknown(key, "alerts", names, err);
 }
 
 /* "receivers[2].url" is 2 and "url". */
@@ -444,35 +390,4 @@ int alertconf_parse(const struct yml *yml, const char *name, const char *alertma
 void alertconf_free(struct alertconf *conf)
 {
 	free(conf);
-}
-
-/* --- routes --------------------------------------------------------------------------------------------------- */
-
-static bool matches(const char *pattern, const char *name)
-{
-	return pattern[0] == '\0' || fnmatch(pattern, name, 0) == 0;
-}
-
-uint32_t alertconf_route(const struct alertconf *conf, const struct alert_subject *subject, int *ret_route)
-{
-	for (size_t i = 0; i < conf->n_routes; i++) {
-		const struct alert_route *route = &conf->routes[i];
-		if (subject->severity < route->least || !matches(route->cluster, subject->cluster) ||
-		    !matches(route->namespace_, subject->namespace_) || !matches(route->workload, subject->workload) ||
-		    !matches(route->rule, subject->rule))
-			continue;
-		*ret_route = (int)i;
-		return route->receivers;
-	}
-	*ret_route = -1;
-	return subject->severity >= SEVERITY_WARNING ? conf->default_receivers : 0;
-}
-
-enum severity alertconf_least(const struct alertconf *conf)
-{
-	enum severity least = SEVERITY_WARNING;
-	for (size_t i = 0; i < conf->n_routes; i++)
-		if (conf->routes[i].receivers && conf->routes[i].least < least)
-			least = conf->routes[i].least;
-	return least;
 }

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who is told of what: PURE. */
+#include <fnmatch.h>
+
+#include "config/alertconf.h"
+
+static bool matches(const char *pattern, const char *name)
+{
+	return pattern[0] == '\0' || fnmatch(pattern, name, 0) == 0;
+}
+
+uint32_t alertconf_route(const struct alertconf *conf, const struct alert_subject *subject, int *ret_route)
+{
+	for (size_t i = 0; i < conf->n_routes; i++) {
+		const struct alert_route *route = &conf->routes[i];
+		if (subject->severity < route->least || !matches(route->cluster, subject->cluster) ||
+		    !matches(route->namespace_, subject->namespace_) || !matches(route->workload, subject->workload) ||
+		    !matches(route->rule, subject->rule))
+			continue;
+		*ret_route = (int)i;
+		return route->receivers;
+	}
+	*ret_route = -1;
+	return subject->severity >= SEVERITY_WARNING ? conf->default_receivers : 0;
+}
+
+enum severity alertconf_least(const struct alertconf *conf)
+{
+	enum severity least = SEVERITY_WARNING;
+	for (size_t i = 0; i < conf->n_routes; i++)
+		if (conf->routes[i].receivers && conf->routes[i].least < least)
+			least = conf->routes[i].least;
+	return least;
+}
