@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "agent/build.h"
 #include "agent/target.h"
@@ -10,8 +13,19 @@
 #include "ledger/reconcile.h"
 #include "rules/rules.h"
 #include "sys/clock.h"
+#include "sys/file.h"
 
 enum { REPORT_CAP = 4 * 1024 * 1024, LIST_CAP = 64 * 1024 };
+
+/* What a report becomes: the text to print (or the picture, with --svg -), and the picture to write. */
+struct faces {
+	struct buf printed, picture;
+};
+
+static bool is_picture_alone(const struct options *options)
+{
+	return options->svg && strcmp(options->svg, "-") == 0;
+}
 
 /* Choose the target if none was given. On failure the JVMs that were seen follow the error on stderr. */
 static int choose_target(const char *command, struct options *options, int *ret_status)
@@ -30,7 +44,7 @@ static int choose_target(const char *command, struct options *options, int *ret_
 }
 
 /* From evidence to bytes; nothing is printed before all of it is there. */
-static int render(const struct options *options, const struct evidence *evidence, struct buf *out, int *ret_status,
+static int render(const struct options *options, const struct evidence *evidence, struct faces *faces, int *ret_status,
 		  struct err *err)
 {
 	struct snapshot *snapshot = NULL;
@@ -43,9 +57,14 @@ static int render(const struct options *options, const struct evidence *evidence
 		struct rule_input input = { snapshot, ledger, &options->rules.thresholds, &options->rules.silences,
 					    NULL,     NULL };
 		rules_run(&input, verdict);
-		rc = options->format == FORMAT_JSON ? report_json(snapshot, ledger, verdict, out, err)
-						    : report_table(snapshot, ledger, verdict, command_color(options),
-								   command_columns(), out, err);
+		if (options->svg)
+			rc = report_svg(snapshot, ledger, verdict,
+					is_picture_alone(options) ? &faces->printed : &faces->picture, err);
+		if (rc == 0 && options->format == FORMAT_JSON)
+			rc = report_json(snapshot, ledger, verdict, &faces->printed, err);
+		else if (rc == 0 && !is_picture_alone(options))
+			rc = report_table(snapshot, ledger, verdict, command_color(options), command_columns(),
+					  &faces->printed, err);
 		*ret_status = verdict->worst >= SEVERITY_WARNING ? EXIT_FINDING : EXIT_OK;
 		if (rc == 0 && snapshot->access == ACCESS_NONE)
 			rc = err_set(err, ERR_DENIED, "nothing of process %d could be read", snapshot->process.pid);
@@ -88,6 +107,36 @@ static int replay(const struct options *options, struct evidence *evidence, stru
 	return rc;
 }
 
+/* What is wrong with where to write is said before anything is read. */
+static int check_place(const struct options *options, struct err *err)
+{
+	struct stat st;
+	if (is_picture_alone(options))
+		return options->format == FORMAT_JSON
+			       ? err_set(err, ERR_USAGE,
+					 "--svg - and --format json exclude each other: one standard output")
+			       : 0;
+	if (options->svg && lstat(options->svg, &st) == 0)
+		return err_set(err, ERR_USAGE, "--svg: %s is there already: give a file that does not exist",
+			       options->svg);
+	return 0;
+}
+
+/* The picture comes last: what could not be printed leaves none. */
+static int hand_out(const struct options *options, const struct faces *faces, struct err *err)
+{
+	int rc = command_print(&faces->printed, "the report", err);
+	if (rc == 0 && faces->picture.len)
+		rc = file_create_at(AT_FDCWD, options->svg, buf_str(&faces->picture), 0666, err);
+	return rc;
+}
+
+static void faces_done(struct faces *faces)
+{
+	buf_done(&faces->printed);
+	buf_done(&faces->picture);
+}
+
 int cmd_report(int argc, char **argv)
 {
 	struct options options;
@@ -113,16 +162,16 @@ int cmd_report(int argc, char **argv)
 		return command_error(argv[0], &err);
 	}
 	evidence_init(evidence);
-	auto_buf struct buf out = { .cap = REPORT_CAP };
-	int rc = 0;
-	if (options.capture)
+	auto_(faces_done) struct faces faces = { { .cap = REPORT_CAP }, { .cap = REPORT_CAP } };
+	int rc = check_place(&options, &err);
+	if (rc == 0 && options.capture)
 		rc = replay(&options, evidence, &err);
-	else if (choose_target(argv[0], &options, &status) == 0)
+	else if (rc == 0 && choose_target(argv[0], &options, &status) == 0)
 		rc = collect_run(&options.collect, evidence, &err);
 	if (rc == 0 && status == EXIT_OK)
-		rc = render(&options, evidence, &out, &status, &err);
+		rc = render(&options, evidence, &faces, &status, &err);
 	if (rc == 0)
-		rc = command_print(&out, "the report", &err);
+		rc = hand_out(&options, &faces, &err);
 	if (rc < 0)
 		status = command_error(argv[0], &err);
 	evidence_done(evidence);

@@ -65,6 +65,8 @@ static const struct option_info table[] = {
 	  OPTION_TEXT, AT(config), false },
 	{ "format", "table|json", "for people, or as the schemas in docs/ say", COMMAND_REPORT | COMMAND_RULES,
 	  OPTION_FORMAT, AT(format), true },
+	{ "svg", "FILE", "a picture for a ticket too: a file that does not exist, or - for the picture alone",
+	  COMMAND_REPORT, OPTION_TEXT, AT(svg), false },
 	{ "color", "auto|always|never", "colour for people; auto: on a terminal, unless NO_COLOR is set", JUDGING,
 	  OPTION_COLOR, AT(color), true },
 	{ "help", NULL, "this text", ALL, OPTION_SWITCH, AT(help), false },

@@ -15,6 +15,7 @@ struct options {
 	struct collect_options collect;
 	const char *capture; /* directory to replay */
 	const char *output;  /* directory to write */
+	const char *svg;     /* file to write a picture to; "-": standard output, in place of the report */
 	const char *config;
 	const char *rule; /* the argument of explain */
 	enum output_format format;

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -251,18 +252,53 @@ static int write_all(int fd, struct str bytes)
 	return 0;
 }
 
-int file_write_at(int dirfd, const char *name, struct str bytes, mode_t mode, struct err *err)
+/* `shown`: the name that the caller knows. */
+static int write_new(int dirfd, const char *name, const char *shown, struct str bytes, mode_t mode, struct err *err)
 {
 	int fd = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
-		return err_sys(err, errno, "%s", name);
+		return err_sys(err, errno, "%s", shown);
 	int r = write_all(fd, bytes);
 	/* A full disk may show itself only here. */
 	if (close(fd) < 0 && r == 0 && errno != EINTR)
 		r = -errno;
 	if (r < 0) {
 		(void)unlinkat(dirfd, name, 0); /* the first error is the one to tell */
-		return err_sys(err, -r, "%s", name);
+		return err_sys(err, -r, "%s", shown);
 	}
 	return 0;
+}
+
+int file_write_at(int dirfd, const char *name, struct str bytes, mode_t mode, struct err *err)
+{
+	return write_new(dirfd, name, name, bytes, mode, err);
+}
+
+/* rename(2) would replace. File systems without RENAME_NOREPLACE mostly have hard links, which do not replace either. */
+static int give_name(int dirfd, const char *part, const char *path)
+{
+	if (renameat2(dirfd, part, dirfd, path, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (linkat(dirfd, part, dirfd, path, 0) < 0)
+		return -errno;
+	(void)unlinkat(dirfd, part, 0); /* it is there under its own name */
+	return 0;
+}
+
+int file_create_at(int dirfd, const char *path, struct str bytes, mode_t mode, struct err *err)
+{
+	char part[PATH_MAX];
+	int len = snprintf(part, sizeof part, "%s.%ld.part", path, (long)getpid());
+	if (len < 0 || (size_t)len >= sizeof part)
+		return err_set(err, ERR_USAGE, "%.60s...: the name is too long", path);
+	int rc = write_new(dirfd, part, path, bytes, mode, err);
+	if (rc < 0)
+		return rc;
+	int r = give_name(dirfd, part, path);
+	if (r == 0)
+		return 0;
+	(void)unlinkat(dirfd, part, 0);
+	return r == -EEXIST ? err_set(err, ERR_USAGE, "%s: is there already", path) : err_sys(err, -r, "%s", path);
 }

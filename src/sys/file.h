@@ -74,6 +74,13 @@ int dir_list(int dirfd, size_t max, dir_each *each, void *context, struct err *e
 int file_write_at(int dirfd, const char *name, struct str bytes, mode_t mode, struct err *err)
 	__attribute__((warn_unused_result));
 
+/*
+ * The same, but the name appears only when all of it is there: it is written beside it as `path`.PID.part first. Never
+ * replaces anything (ERR_USAGE when `path` is there).
+ */
+int file_create_at(int dirfd, const char *path, struct str bytes, mode_t mode, struct err *err)
+	__attribute__((warn_unused_result));
+
 /* Set by tests: behave as on a kernel without openat2. */
 extern bool file_without_openat2;
 
