@@ -149,7 +149,7 @@ static void what_is_wrong_is_said_with_its_line(void **state)
 	} table[] = {
 		{ "alerts:\n  - x\n", "f:2: alerts has receivers" },
 		{ "alerts: yes\n", "f:1: alerts has receivers" },
-		{ "alerts:\n  recievers: []\n", "f:2: alerts has no 'recievers': did you mean 'receivers'" },
+		{ "alerts:\n  receiverz: []\n", "f:2: alerts has no 'receiverz': did you mean 'receivers'" },
 		{ "alerts:\n  receivers:\n    - {name: a, url: 'http://x'}\n", "f:3: a receiver needs a name, a type" },
 		{ "alerts:\n  receivers:\n    - {name: 'a b', type: webhook, url: 'http://x'}\n",
 		  "f:3: name: letters" },
@@ -157,7 +157,7 @@ static void what_is_wrong_is_said_with_its_line(void **state)
 		{ "alerts:\n  receivers:\n    - {url: 'ftp://x'}\n", "f:3: url: " },
 		{ "alerts:\n  receivers:\n    - {url: 'http://u:p@x/'}\n", "f:3: url: " },
 		{ "alerts:\n  receivers:\n    - {token: s3cret}\n", "f:3: secrets come from files" },
-		{ "alerts:\n  receivers:\n    - {tiemout: 1s}\n", "did you mean 'timeout'" },
+		{ "alerts:\n  receivers:\n    - {tymeout: 1s}\n", "did you mean 'timeout'" },
 		{ "alerts:\n  receivers:\n    - {timeout: 1ms}\n", "f:3: timeout: " },
 		{ "alerts:\n  receivers:\n    - {timeout: soon}\n", "f:3: timeout: " },
 		{ "alerts:\n  receivers:\n    - {send-resolved: 1}\n", "f:3: send-resolved: true or false" },
