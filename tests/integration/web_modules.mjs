@@ -21,6 +21,7 @@ const f = await load('format.js');
 const d = await load('dom.js');
 const q = await load('fleet_query.js');
 const s = await load('spark.js');
+const m = await load('moves.js');
 
 const table = fs.readFileSync(sizes, 'utf8').trim().split('\n').map((line) => /^(\S+) (.*)$/.exec(line).slice(1));
 same(`${table.length} sizes read as src/base/units.c writes them`,
@@ -53,6 +54,18 @@ same('what turns, hides or breaks a text is made visible', [
 same('a long name is cut in its middle, never within a character', [
 	[d.middle('abcdefghij', 10), 'abcdefghij'], [d.middle('abcdefghijk', 10), 'abcde…hijk'], [d.middle('😀😀😀😀😀', 3), '😀…😀'],
 	[Array.from(d.middle('x'.repeat(4096), 64)).length, 64]]);
+
+const win = m.makeWindow();
+const [one, two, three] = [{ id: '1' }, { id: '2' }, { id: '3' }];
+win({ type: 'fleet', n: 4, at_ms: 1, total: 9, matching: 9, from: 0, facets: {}, rows: [one, two] });
+const stay = win({ type: 'rows', n: 4, at_ms: 2, rows: [[1, { id: '2', x: 1 }]] });
+const went = win({ type: 'rows', n: 4, at_ms: 3, matching: 8, order: [1, null, 0], rows: [[1, three]] });
+same('rows in another order are the window that they amount to', [
+	[stay, { type: 'rows', n: 4, at_ms: 2, rows: [[1, { id: '2', x: 1 }]] }],
+	[went.rows, [{ id: '2', x: 1 }, three, one]], [went.rows[2] === one, true],
+	[{ ...went, rows: 0 }, { type: 'fleet', n: 4, at_ms: 3, total: 9, matching: 8, from: 0, rows: 0 }],
+	[win({ type: 'rows', order: [], rows: [], facets: { engine: [] } }).facets, { engine: [] }],
+	[m.makeWindow()({ type: 'pod', n: 1 }), { type: 'pod', n: 1 }]]);
 
 const read = (text) => q.readQuery(new URLSearchParams(text));
 const written = (query) => new URLSearchParams(Object.entries(q.writeQuery(query)).filter(([, v]) => v)).toString();

@@ -7,6 +7,7 @@
  * Whoever shows data keeps showing it meanwhile, and says how old it is: state("lost", since).
  */
 import { get } from './api.js';
+import { makeWindow } from './moves.js';
 
 const PROTOCOL = 'bankfull.live.v1';
 const FIRST_MS = 500;
@@ -25,7 +26,7 @@ const IDLE_MS = 3000;
 const TOKEN_GONE = 4401;
 
 let socket = null;
-let current = null; /* the subscription that has the connection: {request, handlers, sent, n} */
+let current = null; /* the subscription that has the connection: {request, handlers, sent, window, n} */
 let state = 'idle'; /* nobody subscribes | connecting | live | lost */
 let since = Date.now();
 let attempts = 0;
@@ -67,8 +68,10 @@ function send()
 		return;
 	current.n = ++number;
 	current.sent = current.request;
+	current.window = makeWindow();
 	askedAt = sentAt = Date.now();
-	socket.send(JSON.stringify({ ...current.sent, n: current.n }));
+	const moves = current.sent.subscribe === 'fleet' ? { moves: true } : {};
+	socket.send(JSON.stringify({ ...current.sent, ...moves, n: current.n }));
 }
 
 function onMessage(event)
@@ -87,7 +90,7 @@ function onMessage(event)
 	if (message.type === 'error' && message.code === 'too-fast')
 		later('send', send, TOO_FAST_MS);
 	else
-		current.handlers.message(message, current.sent);
+		current.handlers.message(current.window(message), current.sent);
 }
 
 function lost(gone, code)
