@@ -281,6 +281,31 @@ static void nothing_is_told_before_it_is_stored(void **state)
 	close_desk(&d);
 }
 
+/* A restart with other routes: who was told that it fires is told its end, and who is told of it by now is told. */
+static void routes_that_changed(void **state)
+{
+	(void)state;
+	struct desk before, after;
+	struct err err = { 0 };
+	open_desk(&before, "  default: [hook]\n");
+	look(&before, 0, WARNING);
+	look(&before, 20 * S, WARNING);
+	told(&before, ALERTKIT_HOOK, "firing w r warning\n");
+	told(&before, ALERTKIT_AM, "");
+	open_desk(&after, "  default: [am]\n  hold: 0s\n");
+	assert_int_equal(alert_book_restore(&after.book, before.book.active[0], alertkit_mono(0), alertkit_wall(60 * S),
+					    &err),
+			 0);
+	look(&after, S, WARNING);
+	told(&after, ALERTKIT_AM, "firing w r warning\n"); /* its group wait was over before */
+	told(&after, ALERTKIT_HOOK, "");
+	look(&after, 2 * S, NONE);
+	told(&after, ALERTKIT_HOOK, "resolved w r warning\n");
+	told(&after, ALERTKIT_AM, "resolved w r warning\n");
+	close_desk(&before);
+	close_desk(&after);
+}
+
 /* A clock that was set back: an end is never before its start, and the order of edges stays. */
 static void a_clock_that_goes_back(void **state)
 {
@@ -399,6 +424,7 @@ int main(void)
 		cmocka_unit_test(beats_and_repetitions),
 		cmocka_unit_test(what_is_refused_is_dropped_after_three_times),
 		cmocka_unit_test(nothing_is_told_before_it_is_stored),
+		cmocka_unit_test(routes_that_changed),
 		cmocka_unit_test(a_clock_that_goes_back),
 		cmocka_unit_test(an_end_does_not_overtake_what_is_not_stored),
 		cmocka_unit_test(many_workloads_at_once),

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "collector/alerts_parts.h"
 #include "support/alertkit.h"
 #include "support/scratch.h"
 
@@ -179,6 +180,55 @@ static void old_ones_go_with_what_was_told(void **state)
 							    /* teardown checks that no delivery is left behind */
 }
 
+/* An alert of which nobody is told is an alert all the same, before and after a restart. */
+static void what_nobody_is_told_of_is_stored(void **state)
+{
+	struct desk *d = *state;
+	struct err err = { 0 };
+	struct alertconf *conf = alertkit_conf("  default: []\n");
+	const struct alert_group group = alertkit_group("w", "oom-kill", SEVERITY_CRITICAL, 4);
+	struct alerts alerts = { .conf = conf, .store = d->store };
+	must(alert_book_init(&alerts.book, conf, &err), &err);
+	must(alert_book_look(&alerts.book, &group, 1, alertkit_mono(0), alertkit_wall(0), &err), &err);
+	must(alert_save(&alerts, &err), &err);
+	alert_book_done(&alerts.book);
+	must(alert_book_init(&alerts.book, conf, &err), &err);
+	must(alert_load(&alerts, alertkit_mono(0), alertkit_wall(1000), &err), &err);
+	assert_int_equal(alerts.book.n_active, 1);
+	const struct alert *alert = alerts.book.active[0];
+	assert_int_equal(alert->severity, SEVERITY_CRITICAL);
+	assert_int_equal(alert->figures.n_pods, 4);
+	assert_string_equal(alert->figures.title, "a title of oom-kill");
+	assert_string_equal(alert->figures.worst[3].pod, "p-3");
+	alert_book_done(&alerts.book);
+	alertconf_free(conf);
+}
+
+/* A batch that fails: rows that were given in it are none, and all is tried again. */
+static void a_batch_that_fails(void **state)
+{
+	struct desk *d = *state;
+	struct err err = { 0 };
+	struct alertconf *conf = alertkit_conf("");
+	const struct alert_group group = alertkit_group("w", "oom-kill", SEVERITY_CRITICAL, 1);
+	struct alerts alerts = { .conf = conf, .store = d->store };
+	must(alert_book_init(&alerts.book, conf, &err), &err);
+	must(alert_book_look(&alerts.book, &group, 1, alertkit_mono(0), alertkit_wall(0), &err), &err);
+	struct alert in_the_way = make("w", 0); /* one of this very key is active already */
+	(void)snprintf(in_the_way.cluster, sizeof in_the_way.cluster, "default");
+	assert_int_equal(put(d, &in_the_way), 0);
+	assert_true(alert_save(&alerts, &err) < 0);
+	assert_int_equal(alerts.book.active[0]->row, 0);
+	assert_true(alerts.book.active[0]->unsaved);
+	in_the_way.ended = alertkit_wall(1);
+	in_the_way.end_order = 2;
+	assert_int_equal(put(d, &in_the_way), 0);
+	must(alert_save(&alerts, &err), &err);
+	assert_int_not_equal(alerts.book.active[0]->row, 0);
+	alert_book_done(&alerts.book);
+	alertconf_free(conf);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -187,6 +237,8 @@ int main(void)
 		TEST(they_come_back),
 		TEST(one_of_a_key_is_active),
 		TEST(old_ones_go_with_what_was_told),
+		TEST(what_nobody_is_told_of_is_stored),
+		TEST(a_batch_that_fails),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
