@@ -37,10 +37,10 @@ class PodPage {
 		this.problem = h('p', { class: 'problem', role: 'alert' });
 		this.top = h('div', { class: 'page' }, parts.head, parts.death, parts.headline, parts.figures, card('Who fills it', this.control.element, this.problem, this.canvas));
 		this.living = [card('Findings', parts.findings), card('Ledger', parts.ledger), card('Budgets and what is there', parts.budgets), card('What the engine is doing', parts.context),
-			card('Pressure and events', parts.pressure)];
-		const [findings, ledger, ...facts] = this.living;
-		this.lower = h('div', { class: 'columns' }, h('div', { class: 'column' }, findings, ledger), h('div', { class: 'column side' }, facts,
-			card('Restarts, resizes, deaths', parts.marks), card('Gaps', parts.gaps), card('Post-mortems', parts.posts), card('Agent', parts.agent)));
+			card('Pressure and events', parts.pressure), card('Agent', parts.agent)];
+		const [findings, ledger, budgets, context, pressure, agent] = this.living;
+		this.lower = h('div', { class: 'columns' }, h('div', { class: 'column' }, findings, ledger), h('div', { class: 'column side' }, budgets, context, pressure,
+			card('Restarts, resizes, deaths', parts.marks), card('Gaps', parts.gaps), card('Post-mortems', parts.posts), agent));
 		this.body = h('div', { class: 'page' });
 		root.append(this.body);
 		this.start();
@@ -64,6 +64,7 @@ class PodPage {
 		}
 		for (const node of [this.parts.headline, this.parts.figures, ...this.living])
 			node.hidden = !!this.pod.past;
+		this.lower.classList.toggle('columns', !this.pod.past);
 		this.paintHead();
 		arrive(this.body, this.top, this.lower);
 		this.chart = stacked(this.canvas, { label: 'Memory of this pod by owner, against its limit',

@@ -121,7 +121,7 @@ class WorkloadPage {
 		const share = (sum) => (sum.bytes !== null && w.limit.bytes ? `${(sum.bytes / w.limit.bytes * 100).toFixed(0)} % of the limits` : '');
 		const last = w.last_postmortem_ms ?? posts?.[0]?.received_ms ?? null;
 		put(this.parts.figures, h('dl', { class: 'figure-tiles' },
-			tile('Least freeboard', w.worst_freeboard_bytes, w.worst_freeboard_bp === null ? '' : `${percentBp(w.worst_freeboard_bp)} `, w.worst_pod ? h('a', { href: link(`pods/${w.worst_pod}`) }, 'of its limit') : null),
+			tile('Least freeboard', w.worst_freeboard_bytes, w.worst_freeboard_bp === null ? w.pods_connected ? '' : 'no pod is connected' : `${percentBp(w.worst_freeboard_bp)} `, w.worst_pod ? h('a', { href: link(`pods/${w.worst_pod}`) }, 'of its limit') : null),
 			tile('Floors together', w.floor.bytes, share(w.floor)), tile('Limits together', w.limit.bytes, `of ${plural(w.limit.of_pods, 'pod')}`),
 			tile('Open findings', count(w.findings.critical + w.findings.warning + w.findings.notice), `${w.findings.critical} critical, ${w.findings.warning} warning, ${w.findings.notice} notice`),
 			tile('Last death', last === null ? 'none known' : when(last), posts ? plural(posts.length, 'post-mortem') : '')));

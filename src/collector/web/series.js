@@ -95,7 +95,7 @@ export function model(series, from = 0)
 				ids.add(id);
 		most = Math.max(most, row.limit ?? 0, row.charge ?? 0, row.floor ?? 0);
 	}
-	return { rows, bands: [...ids].sort(byRank), holes, most };
+	return { rows, bands: [...ids].sort(byRank), holes: holes.filter((hole) => hole.to >= from), most };
 }
 
 /* Adds a sample of the stream at the end of a series; false: it is no newer than what is there. */
