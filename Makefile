@@ -14,7 +14,7 @@ B       := build/$(VARIANT)
 VERSION_BASE := 0.1.0
 
 # The layers, highest first; tools/layers.txt says who may include whom.
-LAYERS := cli agent collector config rules ledger wire engine jvm kernel net data sys base
+LAYERS := cli watch agent collector config rules ledger wire engine jvm kernel net data sys base
 PURE   := base ledger rules
 PKGS   := libcurl libwebsockets libuv openssl yaml-0.1 libcgroup jansson sqlite3
 
@@ -55,6 +55,8 @@ COMPILE = $(CC) $(CPPFLAGS) $(OUR_C) $(CFLAGS) -MMD -MP
 STRICT  = $(if $(filter 1,$(WERROR)),-Werror)
 LINK    = $(CC) $(CFLAGS) $(LD_$(VARIANT)) -Wl,--as-needed $(LDFLAGS)
 LDLIBS_ALL = $(pkg_l) -lm $(LDLIBS)
+# What one program alone is linked with.
+LIBS_bankfull-watch = $(shell pkg-config --libs ncursesw 2>/dev/null || echo -lncursesw -ltinfo)
 
 ifeq ($(V),1)
 say = @:
@@ -154,7 +156,7 @@ define newline
 endef
 $(PROGRAMS:%=$B/%): $B/%: $B/obj/src/cli/main_%.o $B/version.o $(ARCHIVES)
 	$(say) LD $@
-	$(call link)
+	$(call link,,$(LIBS_$(@F)))
 $(PROGRAMS): %: $B/%
 	@ln -sf $< $@
 

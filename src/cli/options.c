@@ -21,7 +21,8 @@ enum option_kind {
 	OPTION_URLS,
 	OPTION_FORMAT,
 	OPTION_COLOR,
-	OPTION_MS
+	OPTION_MS,
+	OPTION_INTERVAL
 };
 
 struct option_info {
@@ -32,35 +33,38 @@ struct option_info {
 	bool in_config; /* may stand in --config FILE */
 };
 
-#define BOTH      (COMMAND_REPORT | COMMAND_CAPTURE)
-#define JUDGING   (COMMAND_REPORT | COMMAND_RULES | COMMAND_EXPLAIN) /* they use thresholds and silences */
-#define ALL       (BOTH | JUDGING)
+#define READING (COMMAND_REPORT | COMMAND_CAPTURE | COMMAND_WATCH)
+#define JUDGING \
+	(COMMAND_REPORT | COMMAND_RULES | COMMAND_EXPLAIN | COMMAND_WATCH) /* they use thresholds and silences */
+#define ALL       (READING | JUDGING)
 #define AT(field) offsetof(struct options, field)
 
 static const struct option_info table[] = {
-	{ "pid", "N", "the JVM to look at; without it, the one JVM here that runs Flink or Kafka Streams", BOTH,
+	{ "pid", "N", "the JVM to look at; without it, the one JVM here that runs Flink or Kafka Streams", READING,
 	  OPTION_PID, AT(collect.pid), false },
 	{ "capture", "DIR", "report on what `bankfull capture` wrote, instead of a live process", COMMAND_REPORT,
 	  OPTION_TEXT, AT(capture), false },
 	{ "output", "DIR", "where to write the capture: a directory that does not exist (also -o DIR)", COMMAND_CAPTURE,
 	  OPTION_TEXT, AT(output), false },
-	{ "limit", "SIZE", "the container's memory limit, where its cgroup cannot be read (1728m, 4Gi, bytes)", BOTH,
+	{ "limit", "SIZE", "the container's memory limit, where its cgroup cannot be read (1728m, 4Gi, bytes)", READING,
 	  OPTION_SIZE, AT(collect.limit), true },
-	{ "pod-limit", "SIZE", "the pod's memory limit, if it has one of its own", BOTH, OPTION_SIZE,
+	{ "pod-limit", "SIZE", "the pod's memory limit, if it has one of its own", READING, OPTION_SIZE,
 	  AT(collect.pod_limit), true },
-	{ "cgroup", "DIR", "the container's cgroup v2 directory; without it, found through the process", BOTH,
+	{ "cgroup", "DIR", "the container's cgroup v2 directory; without it, found through the process", READING,
 	  OPTION_TEXT, AT(collect.cgroup_directory), true },
 	{ "metrics", "URL", "a metrics page (Prometheus text, or Jolokia if the path has /jolokia); may be repeated",
-	  BOTH, OPTION_URLS, AT(collect), true },
-	{ "flink-rest", "URL", "Flink's REST endpoint, such as http://jobmanager:8081", BOTH, OPTION_URL,
+	  READING, OPTION_URLS, AT(collect), true },
+	{ "flink-rest", "URL", "Flink's REST endpoint, such as http://jobmanager:8081", READING, OPTION_URL,
 	  AT(collect.flink_rest), true },
 	{ "flink-conf", "FILE", "Flink's config.yaml or flink-conf.yaml; without it, the target's own if readable",
-	  BOTH, OPTION_TEXT, AT(collect.flink_conf), true },
-	{ "no-attach", NULL, "do not ask the JVM by the attach protocol", BOTH, OPTION_SWITCH, AT(collect.no_attach),
+	  READING, OPTION_TEXT, AT(collect.flink_conf), true },
+	{ "no-attach", NULL, "do not ask the JVM by the attach protocol", READING, OPTION_SWITCH, AT(collect.no_attach),
 	  true },
-	{ "no-metrics", NULL, "do not fetch any metrics page", BOTH, OPTION_SWITCH, AT(collect.no_metrics), true },
-	{ "http-timeout", "MS", "deadline of one HTTP request in milliseconds (2000)", BOTH, OPTION_MS,
+	{ "no-metrics", NULL, "do not fetch any metrics page", READING, OPTION_SWITCH, AT(collect.no_metrics), true },
+	{ "http-timeout", "MS", "deadline of one HTTP request in milliseconds (2000)", READING, OPTION_MS,
 	  AT(collect.http_timeout_ms), true },
+	{ "interval", "TIME", "from one reading to the next, 1s to 1m (2s); mappings are scanned less often",
+	  COMMAND_WATCH, OPTION_INTERVAL, AT(interval_ms), false },
 	{ "config", "FILE", "a YAML file: options by name (the command line wins), levels of rules, silences", ALL,
 	  OPTION_TEXT, AT(config), false },
 	{ "format", "table|json", "for people, or as the schemas in docs/ say", COMMAND_REPORT | COMMAND_RULES,
@@ -137,6 +141,11 @@ static int set_value(struct options *options, const struct option_info *info, co
 		if (!str_is_u64(str_of(value), &number) || number == 0 || number > 60000)
 			return err_set(err, ERR_USAGE, "--%s: '%.40s' is not between 1 and 60000", info->name, value);
 		*(unsigned *)target = (unsigned)number;
+		break;
+	case OPTION_INTERVAL:
+		if (units_parse_ms(str_of(value), &number, NULL) < 0 || number < 1000 || number > 60000)
+			return err_set(err, ERR_USAGE, "--interval: '%.40s' is not between 1s and 1m", value);
+		*(uint64_t *)target = number;
 		break;
 	case OPTION_URL:
 		rc = check_url(info, value, err);

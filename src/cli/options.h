@@ -21,11 +21,18 @@ struct options {
 	enum output_format format;
 	enum { COLOR_AUTO = 0, COLOR_ALWAYS, COLOR_NEVER } color;
 	bool help;
+	uint64_t interval_ms;   /* of watch; 0: its default */
 	struct buf config_text; /* strings of the configuration live here */
 	struct ruleconf rules;  /* the table's, or as the configuration says */
 };
 
-enum { COMMAND_REPORT = 1 << 0, COMMAND_CAPTURE = 1 << 1, COMMAND_RULES = 1 << 2, COMMAND_EXPLAIN = 1 << 3 };
+enum {
+	COMMAND_REPORT = 1 << 0,
+	COMMAND_CAPTURE = 1 << 1,
+	COMMAND_RULES = 1 << 2,
+	COMMAND_EXPLAIN = 1 << 3,
+	COMMAND_WATCH = 1 << 4
+};
 
 /*
  * argv[0] is the command's name. USAGE with what is wrong. `command`: which options it takes. `now` judges whether a
