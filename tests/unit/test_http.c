@@ -341,6 +341,35 @@ static void urls(void **state)
 	assert_true(http_url_check(longer, false, NULL) < 0);
 }
 
+/* Whoever posts decides by the status what to do with a message that was not taken. */
+static void a_post_says_its_status(void **state)
+{
+	(void)state;
+	static const struct {
+		enum act act;
+		const char *text;
+		long status;
+		bool good;
+	} cases[] = {
+		{ ACT_TEXT, OK_HEAD "Content-Length: 2\r\n\r\n{}", 200, true },
+		{ ACT_TEXT, "HTTP/1.1 400 No\r\nContent-Length: 2\r\n\r\n{}", 400, false },
+		{ ACT_TEXT, "HTTP/1.1 503 No\r\n\r\n", 503, false },
+		{ ACT_TEXT, OK_HEAD "Content-Length: 9\r\n\r\n{}", 200, false },
+		{ ACT_CLOSE, "", 0, false },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct peer peer = peer_start(cases[i].act, cases[i].text);
+		auto_buf struct buf body = { .cap = 1024 };
+		struct err err = { 0 };
+		long status = -1;
+		const struct http_request request = { .url = peer.url };
+		const struct http_post post = { .body = STR("{}"), .ret_status = &status };
+		assert_int_equal(http_post(&request, &post, &body, NULL, &err) == 0, cases[i].good);
+		assert_int_equal(status, cases[i].status);
+		peer_stop(&peer);
+	}
+}
+
 static int done(void **state)
 {
 	(void)state;
@@ -357,6 +386,7 @@ int main(void)
 		cmocka_unit_test(nobody_listens),
 		cmocka_unit_test(no_proxy_no_secrets),
 		cmocka_unit_test(a_sink_stops_it),
+		cmocka_unit_test(a_post_says_its_status),
 	};
 	return cmocka_run_group_tests(tests, NULL, done);
 }
