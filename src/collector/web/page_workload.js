@@ -19,7 +19,7 @@ const SLOW_MS = 20000;
 class WorkloadPage {
 	constructor(root, ctx)
 	{
-		Object.assign(this, { ctx, rows: [], matching: 0, heardAt: 0, slowAt: 0, more: {} });
+		Object.assign(this, { ctx, rows: [], matching: 0, lostAt: 0, slowAt: 0, more: {} });
 		setUtc(ctx.params.get('utc') === '1');
 		this.table = podsTable();
 		this.parts = Object.fromEntries(['head', 'act', 'figures', 'note', 'past', 'outliers', 'deaths', 'findings', 'alerts'].map((key) => [key, h('div')]));
@@ -57,23 +57,24 @@ class WorkloadPage {
 			h('div', { class: 'columns' }, h('div', { class: 'column' }, card('Who stands out', parts.outliers), card('Deaths', parts.deaths)),
 				h('div', { class: 'column' }, card('Open findings', parts.findings), card('Alerts', parts.alerts))));
 		this.request = { view: 'pods', sort: 'danger', from: 0, count: PODS_MAX };
-		this.live = subscribe({ subscribe: 'fleet', ...this.request, filter: this.filter() }, { message: (m) => this.onMessage(m), state: (state) => { this.line = state; } });
+		this.live = subscribe({ subscribe: 'fleet', ...this.request, filter: this.filter() }, { message: (m) => this.onMessage(m), state: (state, since) => { this.lostAt = state === 'lost' ? since : 0; } });
 		this.timer = setInterval(() => this.tick(), 1000);
 		this.loadSlow();
 	}
 
 	onMessage(message)
 	{
+		/* Its age counts on from here. */
+		const arrived = (row) => ({ ...row, at: performance.now(), sent_ms: message.at_ms });
 		if (message.type === 'fleet')
-			this.frame = message.rows;
+			this.frame = message.rows.map(arrived);
 		else if (message.type === 'rows' && this.frame)
 			for (const [i, row] of message.rows)
-				this.frame[i] = row;
+				this.frame[i] = arrived(row);
 		else
 			return;
 		this.matching = message.matching ?? this.matching;
 		this.rows = this.frame.filter((row) => row.workload_id === this.ctx.id);
-		this.heardAt = performance.now();
 	}
 
 	async loadSlow()
@@ -86,7 +87,7 @@ class WorkloadPage {
 		const [workload, pods, past, owners, findings, posts, alerts, fleet] = await Promise.all([
 			perhaps(`/workloads/${id}`), perhaps('/pods', { ...filter, limit: PODS_MAX }), perhaps(`/workloads/${id}/pods`, { past: true, limit: 200 }), perhaps(`/workloads/${id}/owners`),
 			perhaps('/findings', { ...filter, open: true, limit: 300 }), perhaps('/postmortems', { ...filter, limit: 200 }), perhaps('/alerts', filter),
-			this.line !== 'lost' ? null : perhaps('/fleet', { ...filter, ...this.request })]);
+			!this.lostAt ? null : perhaps('/fleet', { ...filter, ...this.request })]);
 		if (this.ctx.signal.aborted)
 			return;
 		this.workload = workload ?? this.workload;
@@ -106,7 +107,7 @@ class WorkloadPage {
 
 	paintPods()
 	{
-		this.table.show(this.rows, performance.now() - this.heardAt);
+		this.table.show(this.rows, this.lostAt ? Date.now() - this.lostAt : 0);
 		this.table.element.hidden = !this.rows.length;
 		put(this.parts.note, this.frame && !this.rows.length ? note('No pod of it was heard of within a day. What is known of its past is below.') :
 			this.matching > PODS_MAX ? note(`The ${PODS_MAX} nearest to their limit; all ${count(this.matching)} are in `, h('a', { href: link('', { view: 'pods', ns: this.workload.namespace, workload: this.workload.workload }) }, 'the fleet'), '.') : null);

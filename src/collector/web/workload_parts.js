@@ -26,10 +26,10 @@ export function podsTable()
 		h('thead', null, h('tr', null, columns.map(({ id, label }) => h('th', { scope: 'col', class: `c-${id}` }, label)))), body));
 	return {
 		element,
-		show(rows, passed)
+		show(rows, silent_ms)
 		{
 			const wanted = rows.map((row) => {
-				const now = { ...aged(row, passed), age_ms: 0, workload: null, namespace: null };
+				const now = { ...aged(row, performance.now() - row.at, silent_ms), at: 0, sent_ms: 0, age_ms: 0, workload: null, namespace: null };
 				const key = JSON.stringify(now);
 				const one = made.get(row.id) ?? { tr: h('tr', { role: 'row' }) };
 				made.set(row.id, one);
