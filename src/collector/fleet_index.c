@@ -31,10 +31,9 @@ enum severity pod_severity(const struct fleet_pod *pod)
 }
 
 /* Time to the limit, then freeboard, then severity. */
-static struct index_danger danger_of(const struct fleet_pod *pod, enum severity severity)
+static struct index_danger danger_of(const struct fleet_pod *pod, struct signed_qty bp, enum severity severity)
 {
 	const struct fleet_latest *latest = &pod->latest;
-	struct signed_qty bp = fleet_freeboard_bp(latest);
 	struct index_danger danger = {
 		.group = latest->forecast.likely_s.known ? DANGER_KNOWN
 			 : bp.known                      ? DANGER_FREEBOARD
@@ -70,7 +69,10 @@ static void fill_pod(struct index_pod *entry, struct wall now)
 	entry->stale_at_ms = pod->sessions ? stale_at(pod) : INT64_MAX;
 	entry->state = pod_state(pod, now);
 	entry->severity = pod_severity(pod);
-	entry->danger = danger_of(pod, entry->severity);
+	entry->heard_ms = pod->heard.ms;
+	entry->charge_bytes = pod->latest.charge_bytes;
+	entry->freeboard_bp = fleet_freeboard_bp(&pod->latest);
+	entry->danger = danger_of(pod, entry->freeboard_bp, entry->severity);
 }
 
 /* --- one workload ------------------------------------------------------------------------------------------------ */

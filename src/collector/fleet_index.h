@@ -33,7 +33,9 @@ struct index_pod {
 	const struct fleet_pod *pod;
 	const char *name, *engine; /* as they were when this was made */
 	uint64_t changed;          /* the pod's, when this was made */
-	int64_t stale_at_ms;
+	int64_t stale_at_ms, heard_ms;
+	struct qty charge_bytes;
+	struct signed_qty freeboard_bp;
 	uint32_t rank; /* by name, then by id: no two have the same */
 	enum pod_state state;
 	enum severity severity;
