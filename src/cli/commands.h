@@ -14,6 +14,7 @@ int cmd_explain(int argc, char **argv);
 int cmd_check_config(int argc, char **argv);
 int cmd_agent(int argc, char **argv);
 int cmd_watch(int argc, char **argv);
+int cmd_fleet(int argc, char **argv);
 
 /* What they share: command.c. */
 struct buf;

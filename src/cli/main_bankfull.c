@@ -19,6 +19,7 @@ static const struct command commands[] = {
 	{ "report", "who owns the memory of one JVM and its container, and what follows from it", cmd_report },
 	{ "watch", "the same live, for whoever has a terminal beside the JVM", cmd_watch },
 	{ "agent", "watch one JVM: samples, findings and post-mortems to a collector, /metrics, a log", cmd_agent },
+	{ "fleet", "what a collector knows of all pods, those in most danger first", cmd_fleet },
 	{ "rules", "every rule, what it needs, and the levels at which it speaks", cmd_rules },
 	{ "explain", "what a rule means, what it may be mistaken for, what to change", cmd_explain },
 	{ "check-config", "what bankfull agent would run with, and what is wrong with it", cmd_check_config },

@@ -25,7 +25,8 @@ enum {
 /* One transfer. */
 struct transfer {
 	const struct http_request *request;
-	const struct http_post *post; /* NULL: a GET */
+	const struct http_post *post;   /* NULL: a GET */
+	const struct http_login *login; /* NULL: as nobody, or as `post` says */
 	http_sink *sink;
 	void *context;
 	CURL *curl;
@@ -334,10 +335,13 @@ static bool set_options(struct transfer *transfer, CURLU *url, struct curl_slist
 			SET(CURLOPT_XFERINFOFUNCTION, on_progress);
 			SET(CURLOPT_XFERINFODATA, transfer);
 		}
-		if (transfer->post->ca_file) {
-			SET(CURLOPT_CAINFO, transfer->post->ca_file);
-			SET(CURLOPT_CAPATH, NULL);
-		}
+	}
+	const char *ca_file = transfer->post    ? transfer->post->ca_file
+			      : transfer->login ? transfer->login->ca_file
+						: NULL;
+	if (ca_file) {
+		SET(CURLOPT_CAINFO, ca_file);
+		SET(CURLOPT_CAPATH, NULL);
 	}
 #undef SET
 	return good;
@@ -349,7 +353,7 @@ static int refuse_status(const struct transfer *transfer, struct err *err)
 	if (status >= 300 && status < 400)
 		return err_set(err, ERR_UNSUPPORTED, "%s answers %ld, a redirect: not followed, give the final URL",
 			       transfer->shown, status);
-	if ((status == 401 || status == 403) && transfer->post)
+	if ((status == 401 || status == 403) && (transfer->post || transfer->login))
 		return err_set(err, ERR_DENIED, "%s answers %ld: our own token is not accepted, or may not do this",
 			       transfer->shown, status);
 	if (status == 401 || status == 403)
@@ -428,7 +432,7 @@ static bool make_headers(const struct transfer *transfer, struct curl_slist **li
 									: "Accept: text/plain;version=0.0.4,*/*;q=0.1"))
 		return false;
 	if (!post)
-		return true;
+		return !transfer->login || !transfer->login->bearer.len || add_bearer(list, transfer->login->bearer);
 	(void)snprintf(type, sizeof type, "Content-Type: %s",
 		       post->content_type ? post->content_type : "application/json");
 	return add_header(list, type) && add_header(list, "Expect:") &&
@@ -452,6 +456,8 @@ static int run(struct transfer *transfer, CURLU *url, struct http_meta *ret_meta
 		meta.status = transfer->status;
 		if (transfer->post && transfer->post->ret_status)
 			*transfer->post->ret_status = transfer->status;
+		if (transfer->login && transfer->login->ret_status)
+			*transfer->login->ret_status = transfer->status;
 		str_copy(meta.content_type, sizeof meta.content_type, str_of(type ? type : ""));
 		if (transfer->failure < 0) {
 			status = transfer->failure;
@@ -525,6 +531,29 @@ static int check_bearer(const struct url *url, const char *shown, struct err *er
 	if (strcasecmp(url->scheme, "https") == 0 || loopback)
 		return 0;
 	return err_set(err, ERR_USAGE, "%s: a token is sent over https, or to loopback, only", shown);
+}
+
+int http_get_as(const struct http_request *request, const struct http_login *login, struct buf *body,
+		struct http_meta *ret_meta, struct err *err)
+{
+	auto_(url_done) struct url url = { 0 };
+	struct transfer transfer = {
+		.request = request,
+		.login = login,
+		.sink = add_piece,
+		.context = body,
+		.cap = request->cap ? request->cap : LIMIT_HTTP_BODY,
+	};
+	size_t before = body->len;
+	bool failed_before = buf_failed(body);
+	int status = prepare_curl(err);
+	if (status == 0)
+		status = parse_url(request->url, &url, transfer.shown, err);
+	if (status == 0 && login->bearer.len && !login->in_the_clear)
+		status = check_bearer(&url, transfer.shown, err);
+	if (status == 0)
+		status = run(&transfer, url.handle, ret_meta, err);
+	return into(body, before, failed_before, status);
 }
 
 int http_post(const struct http_request *request, const struct http_post *post, struct buf *body,

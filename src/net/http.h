@@ -2,8 +2,8 @@
 /*
  * One HTTP GET or POST at a time. http.c is the one owner of libcurl.
  *
- * What it never does, whatever the environment says: follow a redirect, use a proxy, send credentials (but the token of
- * a POST, over https or to loopback), speak anything but http and https, raise a signal, keep a connection. A body past its cap
+ * What it never does, whatever the environment says: follow a redirect, use a proxy, send credentials (but a token that
+ * its caller gives, over https or to loopback), speak anything but http and https, raise a signal, keep a connection. A body past its cap
  * stops the transfer at once.
  *
  * URLs come from two sources and are not trusted alike. A *discovered* one (a port in the target's command line or
@@ -71,6 +71,16 @@ struct http_post {
 /* http_get() with a body. May run on another thread than other transfers, after one http_url_check(). */
 int http_post(const struct http_request *request, const struct http_post *post, struct buf *body,
 	      struct http_meta *ret_meta, struct err *err) __attribute__((warn_unused_result));
+
+/* As whom, and whom to trust, in a GET of what is ours: a collector. */
+struct http_login {
+	struct str bearer;   /* as of a POST */
+	const char *ca_file; /* as of a POST */
+	bool in_the_clear;   /* the token may leave over plain http: somebody said so */
+	long *ret_status;    /* as of a POST */
+};
+int http_get_as(const struct http_request *request, const struct http_login *login, struct buf *body,
+		struct http_meta *ret_meta, struct err *err) __attribute__((warn_unused_result));
 
 /*
  * The rules on the text of a URL alone, and, with `discovered`, on the addresses its host has now. Connects to
