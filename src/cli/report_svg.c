@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "cli/report.h"
 #include "cli/report_svg_parts.h"
+#include "rules/rules.h"
 
 enum { BODY_CAP = 256 * 1024, FINDINGS_SHOWN = 4 };
 
@@ -33,7 +34,6 @@ static void head(struct picture *p)
 	char line[512], date[DATE_TEXT_CAP] = "time unread";
 	bool grave = p->verdict->worst >= SEVERITY_WARNING;
 	struct svg_font font = { 16, true, grave ? colour_of(p->verdict->worst) : SVG_INK, SVG_START };
-	svg_rect(p->out, 0, 0, 6, 4000, font.fill, NULL); /* cut at the picture's end */
 	p->y = svg_wrapped(p->out, PICTURE_LEFT, 30, width_of_page(), 8, font, p->verdict->headline);
 	if (s->taken.ms > 0)
 		(void)date_format(date, s->taken.ms);
@@ -62,8 +62,7 @@ static void figures(struct picture *p)
 	figure(p, 0, l->limit_told ? "limit (told)" : "limit", limit, SVG_INK);
 	figure(p, 1, "charged", report_svg_size(size, l->charge_bytes), SVG_INK);
 	figure(p, 2, "floor", report_svg_size(size, l->floor_bytes), SVG_INK);
-	bool low = l->freeboard_bytes.known && l->limit.kind == LIMIT_SET &&
-		   (l->freeboard_bytes.bytes < 0 || (uint64_t)l->freeboard_bytes.bytes < l->limit.bytes / 10);
+	bool low = rules_finding(p->verdict, "freeboard-low") != NULL;
 	figure(p, 3, l->freeboard_level == FREEBOARD_PROCESSES ? "freeboard, at most" : "freeboard",
 	       l->freeboard_bytes.known ? units_format_signed(size, l->freeboard_bytes.bytes) : "unread",
 	       low ? SVG_RED : SVG_INK);
@@ -162,9 +161,11 @@ int report_svg(const struct snapshot *snapshot, const struct ledger *ledger, con
 	report_svg_budgets(&p);
 	findings(&p);
 	foot(&p);
+	p.y += 6;
+	svg_rect(&body, 0, 0, 6, p.y, verdict->worst >= SEVERITY_WARNING ? colour_of(verdict->worst) : SVG_LINE, NULL);
 	describe(&p, &description);
 	if (!buf_failed(&body) && !buf_failed(&description))
-		svg_document(out, PICTURE_WIDTH, p.y + 6, verdict->headline, buf_str(&description).ptr, buf_str(&body));
+		svg_document(out, PICTURE_WIDTH, p.y, verdict->headline, buf_str(&description).ptr, buf_str(&body));
 	return buf_failed(&body) || buf_failed(&description) || buf_failed(out)
 		       ? err_set(err, ERR_NOMEM, "no memory for the picture")
 		       : 0;

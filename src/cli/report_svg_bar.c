@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
+#include "base/sat.h"
 #include "base/units.h"
 #include "cli/report_svg_parts.h"
 
-enum { BAR_HEIGHT = 46, STUB = 46, LEGEND_ROW = 18 };
+enum { BAR_HEIGHT = 46, STUB = 46, LEGEND_ROW = 18, COLUMN = 390 };
 
 static const struct svg_font small = { 11.5, false, SVG_MUTED, SVG_START };
 static const struct svg_font plain = { 12.5, false, SVG_INK, SVG_START };
+
+static const struct svg_font strong = { 12, true, SVG_INK, SVG_START };
 
 static struct svg_font anchored(struct svg_font font, enum svg_anchor anchor)
 {
@@ -46,10 +49,10 @@ static struct axis axis_of(const struct ledger *l)
 {
 	struct axis axis = { 0 };
 	for (int owner = 0; owner < OWNER_COUNT; owner++)
-		axis.sum += ledger_bytes(l, (enum owner)owner);
+		axis.sum = sat_add(axis.sum, ledger_bytes(l, (enum owner)owner));
 	axis.end = axis.sum;
 	if (l->residual_bytes.known && l->residual_bytes.bytes > 0)
-		axis.end += (uint64_t)l->residual_bytes.bytes;
+		axis.end = sat_add(axis.end, (uint64_t)l->residual_bytes.bytes);
 	else if (!l->residual_bytes.known && qty_or(l->charge_bytes, 0) > axis.sum)
 		axis.end = l->charge_bytes.bytes;
 	uint64_t most = axis.end, others[] = { l->limit.kind == LIMIT_SET ? l->limit.bytes : 0,
@@ -90,7 +93,10 @@ static void marks_above(struct picture *p, const struct axis *axis)
 	}
 	if (axis->has_expected) {
 		(void)snprintf(text, sizeof text, "expected demand %s", units_format(size, l->expected.bytes.bytes));
-		mark(p, text, x_at(axis, l->expected.bytes.bytes), p->y + 26, p->y + 16, bottom + 2, SVG_MUTED, true);
+		double x = x_at(axis, l->expected.bytes.bytes), width = svg_width_of(strong, str_of(text));
+		/* The line of the limit may pass behind the words. */
+		svg_rect(p->out, x > PICTURE_WIDTH / 2 ? x - 4 - width : x + 4, p->y + 15, width, 14, "#ffffff", NULL);
+		mark(p, text, x, p->y + 26, p->y + 16, bottom + 2, SVG_MUTED, true);
 	}
 	p->y += 2 * 16;
 }
@@ -130,8 +136,9 @@ static void parts(struct picture *p, const struct axis *axis)
 		svg_filled(p->out, x, top, rest, BAR_HEIGHT, &owner_look_residual, text);
 		number(p, x, rest, n + 1, "not attributed");
 	} else if (!l->residual_bytes.known) {
-		/* How much is not known; that there is something is. */
-		double room = PICTURE_RIGHT - x;
+		/* How much is not known; that there is something is. Up to the limit: what passes that has been killed. */
+		double limit = l->limit.kind == LIMIT_SET ? x_at(axis, l->limit.bytes) : PICTURE_RIGHT;
+		double room = limit > x + 12 ? limit - x : PICTURE_RIGHT - x;
 		double width = rest > 0 ? rest : axis->end == 0 || room < STUB ? room : STUB;
 		svg_unread(p->out, x, top, width, BAR_HEIGHT);
 		if (width > 40)
@@ -202,6 +209,16 @@ static void legend_row(struct picture *p, double x, double y, size_t n, const st
 	svg_text(p->out, x + 312, y, small, state);
 }
 
+static void legend_head(struct picture *p, double x)
+{
+	const struct ledger *l = p->ledger;
+	svg_text(p->out, x + 42, p->y, small, "owner");
+	svg_text(p->out, x + 246, p->y, anchored(small, SVG_END), "resident");
+	if (l->limit.kind == LIMIT_SET || qty_known(l->charge_bytes))
+		svg_text(p->out, x + 304, p->y, anchored(small, SVG_END),
+			 l->limit.kind == LIMIT_SET ? "of limit" : "of charge");
+}
+
 static void unread_owners(struct picture *p)
 {
 	auto_buf struct buf text = { .cap = 4096 };
@@ -238,9 +255,12 @@ void report_svg_owners(struct picture *p)
 	bool rest = l->residual_bytes.known && l->residual_bytes.bytes > 0;
 	size_t rows = (n + rest + 1) / 2;
 	uint64_t owners = 0;
-	p->y += 16;
+	p->y += 12;
+	for (int column = 0; column < 2 && (size_t)column < n + rest; column++)
+		legend_head(p, PICTURE_LEFT + COLUMN * column);
+	p->y += LEGEND_ROW;
 	for (size_t i = 0; i < n + rest; i++) {
-		double x = i < rows ? PICTURE_LEFT : PICTURE_LEFT + 390,
+		double x = i < rows ? PICTURE_LEFT : PICTURE_LEFT + COLUMN,
 		       y = p->y + LEGEND_ROW * (double)(i < rows ? i : i - rows);
 		if (i == n) {
 			legend_row(p, x, y, i + 1, &owner_look_residual, "not attributed",
@@ -250,7 +270,7 @@ void report_svg_owners(struct picture *p)
 		struct qty bytes = l->lines[order[i]].bytes;
 		legend_row(p, x, y, i + 1, &owner_looks[order[i]], owner_table[order[i]].name, bytes.bytes,
 			   qty_state_names[bytes.state]);
-		owners += bytes.bytes;
+		owners = sat_add(owners, bytes.bytes);
 	}
 	p->y += LEGEND_ROW * (double)rows;
 	unread_owners(p);

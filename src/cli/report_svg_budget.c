@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
+#include "base/sat.h"
 #include "base/units.h"
 #include "cli/report_svg_parts.h"
 
 enum { ROW = 36, BAR = 16 };
 
 /* A budget ends at the same place in each row: what is past it is seen at once. The track has room for 1.6 times of it. */
-static const double TRACK = 140, TRACK_END = 460, AT_BUDGET = 340;
+static const double TRACK = 124, TRACK_END = 396, AT_BUDGET = 294;
 
 static const struct svg_font plain = { 12.5, false, SVG_INK, SVG_START };
 static const struct svg_font strong = { 12.5, true, SVG_INK, SVG_START };
@@ -50,8 +51,8 @@ static void track(struct picture *p, const struct ledger_budget *budget, double 
 	}
 	for (int owner = 0; owner < OWNER_COUNT; owner++) {
 		uint64_t bytes = budget->owners >> owner & 1 ? ledger_bytes(p->ledger, (enum owner)owner) : 0;
-		double from = x_of(budget, before), to = x_of(budget, before + bytes);
-		before += bytes;
+		double from = x_of(budget, before), to = x_of(budget, sat_add(before, bytes));
+		before = sat_add(before, bytes);
 		if (to - from < 0.05)
 			continue;
 		(void)snprintf(text, sizeof text, "%s %s", owner_table[owner].name, units_format(size, bytes));
@@ -80,16 +81,16 @@ static void figures(struct picture *p, const struct ledger_budget *budget, doubl
 	if (over)
 		(void)snprintf(text + used, sizeof text - (size_t)used, ": over by %s",
 			       units_format(a, actual.bytes - budget->budget_bytes));
-	svg_text(p->out, TRACK_END + 14, y + 7, over ? (struct svg_font){ 12.5, true, SVG_RED, SVG_START } : plain,
+	svg_text(p->out, TRACK_END + 10, y + 7, over ? (struct svg_font){ 12.5, true, SVG_RED, SVG_START } : plain,
 		 text);
 	struct limit bound = bound_of(p->ledger, budget);
-	used = snprintf(text, sizeof text, "can grow to %s; enforced by ",
-			bound.kind == LIMIT_SET    ? units_format(a, bound.bytes)
-			: bound.kind == LIMIT_NONE ? "anything: no bound"
-						   : "unread");
-	(void)snprintf(text + used, sizeof text - (size_t)used, "%s",
-		       budget->enforced_by ? budget->enforced_by : "nothing");
-	svg_text(p->out, TRACK_END + 14, y + 21, small, text);
+	const char *enforcer = budget->enforced_by ? budget->enforced_by : "nothing";
+	(void)snprintf(text, sizeof text, "%s%s; enforced by %s", bound.kind == LIMIT_NONE ? "no bound" : "bound ",
+		       bound.kind == LIMIT_SET      ? units_format(a, bound.bytes)
+		       : bound.kind == LIMIT_UNREAD ? "unread"
+						    : "",
+		       enforcer);
+	svg_text(p->out, TRACK_END + 10, y + 21, small, text);
 	if (bound.kind == LIMIT_SET && x_of(budget, bound.bytes) < TRACK_END)
 		svg_line(p->out, x_of(budget, bound.bytes), y - 3, x_of(budget, bound.bytes), y + BAR + 3, SVG_MUTED,
 			 1.5, true);
@@ -102,7 +103,7 @@ void report_svg_budgets(struct picture *p)
 	p->y += 12;
 	svg_text(p->out, PICTURE_LEFT, p->y + 10, (struct svg_font){ 13.5, true, SVG_INK, SVG_START }, "Budgets");
 	svg_text(p->out, AT_BUDGET, p->y + 10, (struct svg_font){ 11.5, false, SVG_MUTED, SVG_END }, "set aside |");
-	svg_text(p->out, TRACK_END + 14, p->y + 10, small, "resident, of what was set aside");
+	svg_text(p->out, TRACK_END + 10, p->y + 10, small, "resident, of what was set aside");
 	p->y += 22;
 	for (size_t i = 0; i < p->ledger->n_budgets; i++, p->y += ROW) {
 		const struct ledger_budget *budget = &p->ledger->budgets[i];

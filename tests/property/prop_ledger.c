@@ -313,6 +313,13 @@ static void every_report_is_a_document(void **state)
 		document(root, s, l, number);
 		buf_clear(&table);
 		CHECK(report_table(s, l, v, number % 2, number % 160, &table, &err) == 0);
+		buf_clear(&table);
+		CHECK(report_svg(s, l, v, &table, &err) == 0);
+		CHECK(table.len < 100000); /* a ticket takes it */
+		static const char *const never[] = { "=\"nan", "=\"inf", "=\"-", "d=\"Mn", "d=\"Mi" };
+		for (size_t i = 0; i < sizeof never / sizeof never[0]; i++)
+			if (strstr(table.ptr, never[i]))
+				fail_msg("snapshot %d: %s in a picture", number, never[i]);
 		snap_free(s);
 	}
 	free(v);

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -297,6 +298,38 @@ static void writes_new_files_only(void **state)
 	assert_int_equal(file_write_at(scratch.fd, "none/a", STR("x"), 0600, &err), -ENOENT);
 }
 
+static int names(int dirfd)
+{
+	int n = 0;
+	DIR *dir = fdopendir(openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	(void)closedir(dir);
+	return n - 2;
+}
+
+/* Under its own name only when all of it is there, and never in the place of anything. */
+static void a_file_appears_whole(void **state)
+{
+	(void)state;
+	auto_(scratch_done) struct scratch scratch = scratch_new();
+	auto_buf struct buf buf = { 0 };
+	struct err err = { 0 };
+	assert_int_equal(file_create_at(scratch.fd, "a", STR("text"), 0600, &err), 0);
+	assert_int_equal(names(scratch.fd), 1);
+	assert_int_equal(file_create_at(scratch.fd, "a", STR("other"), 0600, &err), -EINVAL);
+	assert_int_equal(err.kind, ERR_USAGE);
+	assert_non_null(strstr(err.message, "a: is there already"));
+	scratch_link(&scratch, "link", "b");
+	assert_int_equal(file_create_at(scratch.fd, "link", STR("other"), 0600, &err), -EINVAL);
+	assert_int_equal(names(scratch.fd), 2);
+	assert_int_equal(file_read_at(scratch.fd, "a", 10, &buf, &err), 0);
+	assert_true(str_eq(buf_str(&buf), STR("text")));
+	assert_int_equal(file_create_at(scratch.fd, "none/a", STR("x"), 0600, &err), -ENOENT);
+	assert_string_equal(err.message, "none/a: No such file or directory");
+}
+
 /* A limit on the size of files does what a full disk does. */
 static void a_full_disk_leaves_no_half_file(void **state)
 {
@@ -308,10 +341,9 @@ static void a_full_disk_leaves_no_half_file(void **state)
 		(void)signal(SIGXFSZ, SIG_IGN);
 		struct rlimit most = { 5, 5 };
 		(void)setrlimit(RLIMIT_FSIZE, &most);
-		_exit(file_write_at(scratch.fd, "half", STR("0123456789"), 0600, &err) == -EFBIG &&
-				      faccessat(scratch.fd, "half", F_OK, 0) < 0
-			      ? 0
-			      : 1);
+		bool none = file_write_at(scratch.fd, "half", STR("0123456789"), 0600, &err) == -EFBIG &&
+			    file_create_at(scratch.fd, "half", STR("0123456789"), 0600, &err) == -EFBIG;
+		_exit(none && names(scratch.fd) == 0 ? 0 : 1);
 	}
 	int status = 0;
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -373,6 +405,7 @@ int main(void)
 		TWICE(deep_paths_end_and_leak_nothing),
 		TWICE(lists_directories),
 		cmocka_unit_test(writes_new_files_only),
+		cmocka_unit_test(a_file_appears_whole),
 		cmocka_unit_test(a_full_disk_leaves_no_half_file),
 		cmocka_unit_test(signals_do_not_matter),
 	};
