@@ -153,9 +153,12 @@ static void hurry(struct live *live)
 /* --- viewers come and go -------------------------------------------------------------------------------------------- */
 
 static void refuse(struct live *live, struct server_reply *reply, unsigned status, unsigned retry_after_s,
-		   const char *text)
+		   const char *who, const char *text)
 {
+	char shown[2 * sizeof(((struct live_viewer *)0)->who)];
 	live->counts.refused_total++;
+	logger_say(live->options.log, SAY_WARNING, "viewer-refused", "%s: %s",
+		   esc_copy(shown, sizeof shown, str_of(who)), text);
 	reply->retry_after_s = retry_after_s;
 	(void)server_refuse(reply, status, text);
 }
@@ -172,20 +175,20 @@ struct live_viewer *live_open(struct live *live, const struct auth_viewer *who, 
 			      struct server_reply *reply)
 {
 	if (live->stopped || live->counts.viewers >= live->options.max_viewers) {
-		refuse(live, reply, 503, 30,
+		refuse(live, reply, 503, 30, peer,
 		       live->stopped ? "the collector stops" : "as many viewers as --max-viewers allows are here");
 		return NULL;
 	}
 	/* All users of a proxy have its address. */
 	const char *per = who->way == AUTH_PROXY ? who->name : peer;
 	if (others_of(live, per) >= live->options.max_per_address) {
-		refuse(live, reply, 429, 30,
+		refuse(live, reply, 429, 30, per,
 		       "as many viewers of this address, or user, as --max-viewers-per-address allows are here");
 		return NULL;
 	}
 	struct live_viewer *viewer = calloc(1, sizeof *viewer);
 	if (!viewer) {
-		refuse(live, reply, 503, 30, "no memory for another viewer");
+		refuse(live, reply, 503, 30, per, "no memory for another viewer");
 		return NULL;
 	}
 	viewer->live = live;
@@ -237,6 +240,14 @@ static void close_viewer(struct live_viewer *viewer, unsigned code, const char *
 		server_ws_close(viewer->ws, code, reason);
 }
 
+static void say_denied(const struct live_viewer *viewer, bool old)
+{
+	char shown[2 * sizeof viewer->viewer.name];
+	logger_say(viewer->live->options.log, old ? SAY_DEBUG : SAY_INFO, "viewer-denied", "%s: %s",
+		   esc_copy(shown, sizeof shown, str_of(viewer->viewer.name)),
+		   old ? "the proxy is to say again who it is" : "the credentials do not hold any more");
+}
+
 void live_recheck(struct live *live, struct mono now)
 {
 	unsigned generation = live->auth ? auth_viewers_generation(live->auth) : 0;
@@ -249,6 +260,7 @@ void live_recheck(struct live *live, struct mono now)
 		if (viewer->closing || (!again && !old))
 			continue;
 		if (old || !auth_viewer_again(live->auth, &viewer->viewer)) {
+			say_denied(viewer, old);
 			close_viewer(viewer, LIVE_CLOSE_DENIED, "credentials");
 			continue;
 		}
