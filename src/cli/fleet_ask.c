@@ -114,10 +114,10 @@ int fleet_check(const struct js *page, uint64_t *ret_matching, struct err *err)
 	uint64_t matching;
 	if (!js_str(js_get(page, "type"), &type) || !str_eq(type, STR("fleet")) || js_kind(rows) != JS_ARRAY ||
 	    !js_u64(js_get(page, "matching"), &matching))
-		return err_set(err, ERR_MALFORMED, "it answers, but not with a fleet: no collector of this program");
+		return err_set(err, ERR_MALFORMED, "it has no type, rows and matching");
 	for (size_t i = 0; i < js_len(rows); i++)
 		if (js_kind(js_at(rows, i)) != JS_OBJECT)
-			return err_set(err, ERR_MALFORMED, "row %zu of its fleet is none", i);
+			return err_set(err, ERR_MALFORMED, "row %zu is none", i);
 	*ret_matching = matching;
 	return 0;
 }
@@ -145,7 +145,7 @@ static int get_page(const struct fleet_query *q, const char *severity, uint64_t 
 	if (rc == 0)
 		rc = fleet_check(page, ret_matching, err);
 	if (rc < 0)
-		err_wrap(err, "%.100s", q->collector);
+		err_wrap(err, "what %.100s answers is no fleet", q->collector);
 	else
 		*ret_page = TAKE_PTR(page);
 	return rc;

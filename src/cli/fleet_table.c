@@ -12,6 +12,7 @@ enum {
 	SEVERITY_WIDE = 8,
 	NAME_LEAST = 12,
 	NAME_MOST = 56,
+	NAME_SHORT = 28, /* a name gives way to the title of a finding, down to this */
 	STATE_WIDE = 9,
 	TIME_WIDE = 10,
 	SIZE_WIDE = 10,
@@ -89,10 +90,10 @@ static const char *size_text(char dest[CELL_CAP], const struct js *value)
 	return dest;
 }
 
-/* Of a container without a limit it is a string, "none". */
+/* Where it is unread or there is none there is no more to say: the freeboard says which. */
 static const char *limit_text(char dest[CELL_CAP], const struct js *row)
 {
-	return is(row, "limit", "none") ? "none" : size_text(dest, js_get(row, "limit"));
+	return js_kind(js_get(row, "limit")) == JS_NUMBER ? size_text(dest, js_get(row, "limit")) : "-";
 }
 
 static const char *time_text(char dest[CELL_CAP], const struct js *row)
@@ -208,11 +209,16 @@ static struct widths widths_for(const struct fleet_answer *answer, const struct 
 	unsigned left = face->columns < LINE_LEAST ? LINE_LEAST : face->columns;
 	left -= SEVERITY_WIDE + AFTER;
 	unsigned least = NAME_LEAST + AFTER + TIME_WIDE + AFTER;
+	unsigned beside = STATE_WIDE + TIME_WIDE + SIZE_WIDE + SHARE_WIDE + TITLE_LEAST + 6 * AFTER;
+	if (w.name > NAME_SHORT && w.name + beside > left)
+		w.name = left > beside + NAME_SHORT ? left - beside : NAME_SHORT;
 	if (w.name + least > left)
 		w.name = left - least;
 	left -= w.name + AFTER;
-	if (!give(&left, &w.time, TIME_WIDE) || !give(&left, &w.freeboard, SIZE_WIDE) || left < STATE_WIDE + AFTER)
+	(void)give(&left, &w.time, TIME_WIDE);
+	if (left < SIZE_WIDE + AFTER + STATE_WIDE + AFTER)
 		return w;
+	(void)give(&left, &w.freeboard, SIZE_WIDE);
 	left -= STATE_WIDE + AFTER;
 	(void)give(&left, &w.share, SHARE_WIDE);
 	if (left < TITLE_LEAST)
