@@ -78,7 +78,7 @@ static void every_width(void **state)
 	has(text, "9 pods of 3 workloads: 7 connected, 1 stale, 1 gone; 1 critical, 2 warning");
 	has(text, "payments/fraud");
 	has(text, "29/30");
-	has(text, "-5.00 MiB");
+	has(text, "-5.0 MiB");
 	has(text, "native-other 700.0 MiB");
 	has(text, "the limit is reached in about 30 min");
 	has(text, "unread");
