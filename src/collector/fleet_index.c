@@ -204,7 +204,8 @@ static int make(struct fleet_index *index, struct wall now, struct err *err)
 	    !make_room(&index->order, n_pods, sizeof *index->order, &index->order_room))
 		return err_set(err, ERR_NOMEM, "no memory for an index of the fleet");
 	list(index, workloads, n_workloads);
-	rank(index);
+	if (index->n_pods > 0)
+		rank(index);
 	for (size_t i = 0; i < index->n_pods; i++)
 		fill_pod(&index->pods[i], now);
 	for (size_t i = 0; i < index->n_workloads; i++)
