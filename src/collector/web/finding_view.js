@@ -44,13 +44,13 @@ export function changeBlock(found)
 	return h('div', { class: 'change' }, h('strong', null, changeTitle(found)), found.change ? h('p', null, prose(found.change)) : found.root ? [': ', rulePage(found.root)] : null);
 }
 
-/* What the whole adds to its line of a list. item: of /findings/{id}. */
-export function findingBody(item)
+/* What the whole adds to its line of a list. item: of /findings/{id}; heading: the level below that of its title. */
+export function findingBody(item, heading = 'h3')
 {
 	const found = item.finding;
 	if (!found)
 		return note('Its text is no longer kept. What it means: ', rulePage(item.rule), '.');
-	const points = (title, items) => (items?.length ? [h('h3', null, title), h('ul', null, items.map((text) => h('li', null, prose(text))))] : null);
+	const points = (title, items) => (items?.length ? [h(heading, null, title), h('ul', null, items.map((text) => h('li', null, prose(text))))] : null);
 	const figures = Object.entries(found.evidence ?? {});
 	return h('div', { class: 'finding-body' },
 		found.observation ? h('p', null, prose(found.observation)) : null,
@@ -58,9 +58,9 @@ export function findingBody(item)
 		changeBlock(found),
 		points('What else it may be', found.competing_causes),
 		points('How to see that it worked', found.validate),
-		found.effective_settings?.length ? [h('h3', null, 'Settings in force'), table(['setting', 'value', 'read in'], found.effective_settings.map((row) =>
+		found.effective_settings?.length ? [h(heading, null, 'Settings in force'), table(['setting', 'value', 'read in'], found.effective_settings.map((row) =>
 			[h('code', null, name(row.key, 96)), h('code', null, name(row.value, 96)), name(row.where, 64)]))] : null,
-		figures.length ? [h('h3', null, 'Evidence'), table(['figure', '#', '#exactly'], figures.map(([key, n]) => [name(key, 64), figure(key, n), count(n)]))] : null,
+		figures.length ? [h(heading, null, 'Evidence'), table(['figure', '#value', '#exactly'], figures.map(([key, n]) => [name(key, 64), figure(key, n), count(n)]))] : null,
 		points('What was not known', found.missing));
 }
 

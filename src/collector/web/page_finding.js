@@ -26,7 +26,7 @@ function paint(ctx, body, item, again)
 		item.pod === null ? null : h('a', { href: pod(open ? { last: '6h' } : { from: opened - BEFORE_MS, to: (cleared ?? updated) + AFTER_MS }) }, 'The pod at that time')),
 	note('Opened ', when(opened), updated !== opened ? [`; updated, ${plural(item.updates, 'state')} in all, the latest `, when(updated)] : null, open ? null : ['; cleared ', when(cleared)], '.'),
 	silencedNote(item.silenced),
-	h('section', { class: `act edge-${item.severity}` }, findingBody(item)),
+	h('section', { class: `act edge-${item.severity}` }, findingBody(item, 'h2')),
 	h('p', { class: 'actions' }, copyButton(ctx, () => findingText(item, location.href)), silenceButton(ctx, subject, item, again), dim('id ', name(item.id, 64))));
 }
 

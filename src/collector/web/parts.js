@@ -17,12 +17,13 @@ function value(v)
 	return typeof v === 'number' ? bytes(v) : v === null ? h('span', { class: 'unread' }, UNREAD) : v ?? '';
 }
 
-/* heads: with '#' before it a column of figures, with '~' one of long texts. rows: of cells, the first one names the row. */
+/* heads: with '#' before it a column of figures, with '~' one of long texts, with '!' a head that is only heard. rows: of cells, the first one names the row. */
 export function table(heads, rows, caption = null)
 {
 	const figure = (i) => ({ '#': 'n', '~': 'long' })[heads[i][0]] ?? null;
-	return h('div', { class: 'scroll', tabindex: 0, role: 'region', aria: { label: caption ?? heads[0].replace(/^[#~]/, '') } }, h('table', { class: 'figures' },
-		h('thead', null, h('tr', null, heads.map((head, i) => h('th', { scope: 'col', class: figure(i) }, head.replace(/^[#~]/, ''))))),
+	const text = (head) => (head[0] === '!' ? h('span', { class: 'unseen' }, head.slice(1)) : head.replace(/^[#~]/, ''));
+	return h('div', { class: 'scroll', tabindex: 0, role: 'group', aria: { label: caption ?? heads.map((head) => head.replace(/^[#~!]/, '')).join(', ') } }, h('table', { class: 'figures' },
+		h('thead', null, h('tr', null, heads.map((head, i) => h('th', { scope: 'col', class: figure(i) }, text(head))))),
 		h('tbody', null, rows.map((row) => h('tr', null, heads.map((_, i) => (i ? h('td', { class: figure(i) }, value(row[i])) : h('th', { scope: 'row' }, value(row[i])))))))));
 }
 

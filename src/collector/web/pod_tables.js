@@ -37,7 +37,7 @@ export function ledgerTable(rows, { residual, charge, budgets, age })
 	const share = (n) => (known(n) && sum ? `${(n / (then ?? sum) * 100).toFixed(1)} %` : '');
 	const zeros = rows.length - lines.length;
 	const bold = (text) => h('strong', null, text);
-	return [table(['owner', '', '#bytes', '#share', '#bound', '#claim', '#budget', 'state'], [
+	return [table(['owner', '!as a bar', '#bytes', '#share', '#bound', '#claim', '#budget', 'state'], [
 		...lines.map((row) => [[ownerMark(row.owner), h('span', { class: 'muted group' }, ` ${row.group ?? ''}`)], bar(row, most), row.bytes ?? null, share(row.bytes), row.bound_bytes ?? (row.unbounded ? 'none' : '–'), row.claim_bytes ?? '–',
 			row.budget_bytes ?? '–', row.state === 'measured' ? dim(row.state) : row.state]),
 		[bold('owners'), '', bold(bytes(sum)), share(sum)],

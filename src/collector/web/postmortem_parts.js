@@ -93,7 +93,7 @@ export function deepReading({ deep })
 	return [note(`Taken ${at(deep.taken)}.`),
 		mappings ? table(['mapping', 'kind', '#resident', '#size'], mappings.map((row) => [row.name === null ? dim('no name') : code(row.name), row.kind, row.resident_bytes, row.size_bytes])) : note('mappings: unread'),
 		known(deep.mappings_total) ? note(`of ${count(deep.mappings_total)} mappings`) : null,
-		threads ? table(['threads named', '#'], threads.map((row) => [row.name === null ? dim('no name') : code(row.name), count(row.count)])) : note('threads: unread'),
+		threads ? table(['threads named', '#how many'], threads.map((row) => [row.name === null ? dim('no name') : code(row.name), count(row.count)])) : note('threads: unread'),
 		threads ? note(`of ${known(deep.threads_total) ? count(deep.threads_total) : 'more than were looked at'}`) : null];
 }
 

@@ -22,7 +22,7 @@ export function podsTable()
 	const columns = columnsOf('pods');
 	const body = h('tbody', { role: 'rowgroup' });
 	const made = new Map();
-	const element = h('div', { class: 'scroll pods-place', tabindex: 0, role: 'region', aria: { label: 'Pods' } }, h('table', { class: 'figures pods', role: 'table' },
+	const element = h('div', { class: 'scroll pods-place', tabindex: 0, role: 'group', aria: { label: 'Pods' } }, h('table', { class: 'figures pods', role: 'table' },
 		h('thead', null, h('tr', null, columns.map(({ id, label }) => h('th', { scope: 'col', class: `c-${id}` }, label)))), body));
 	return {
 		element,
