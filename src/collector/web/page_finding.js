@@ -8,7 +8,7 @@ import { severityMark } from './severity.js';
 import { failure } from './states.js';
 import { copyButton, findingBody, findingText, ownerMark, rulePage, silenceButton, silencedNote } from './finding_view.js';
 import { badge, coming, crumbs, dim, head, note, put } from './parts.js';
-import { setUtc, when } from './time.js';
+import { presetFor, setUtc, when } from './time.js';
 
 const REFRESH_MS = 15000;
 /* What led to it and what came of it: shown in the pod's chart. */
@@ -23,7 +23,7 @@ function paint(ctx, body, item, again)
 	put(body, head(item.pod === null ? crumbs(subject, ['the collector itself']) : crumbs(subject, [subject.workload], [subject.pod ?? 'pod', pod()]),
 		[severityMark(item.severity), ' ', prose(title)],
 		badge(open ? 'open' : 'cleared'), h('span', null, 'rule ', rulePage(item.rule)), ownerMark(item.owner),
-		item.pod === null ? null : h('a', { href: pod(open ? { last: '6h' } : { from: opened - BEFORE_MS, to: (cleared ?? updated) + AFTER_MS }) }, 'The pod at that time')),
+		item.pod === null ? null : h('a', { href: pod(open ? { last: presetFor(Date.now() - opened + BEFORE_MS) } : { from: opened - BEFORE_MS, to: (cleared ?? updated) + AFTER_MS }) }, 'The pod at that time')),
 	note('Opened ', when(opened), updated !== opened ? [`; updated, ${plural(item.updates, 'state')} in all, the latest `, when(updated)] : null, open ? null : ['; cleared ', when(cleared)], '.'),
 	silencedNote(item.silenced),
 	h('section', { class: `act edge-${item.severity}` }, findingBody(item, 'h2')),

@@ -44,6 +44,9 @@ export function rangeOf(params, now)
 	return { from: now - last[1], to: now, live: true, last: last[0] };
 }
 
+/* The shortest range of the control that reaches so far back. */
+export const presetFor = (ms) => (PRESETS.find(([, size]) => size >= ms) ?? PRESETS.at(-1))[0];
+
 /* One point for every other pixel, on a small screen for each: holes are found between points. */
 export function stepFor(range, width)
 {
