@@ -25,7 +25,7 @@ static const char *const help_text[][2] = {
 	{ "", "" },
 	{ "floor", "what the kernel cannot take back; freeboard is the limit less the floor" },
 	{ "WATCHED", "by how much an owner has moved since this JVM is watched; MINUTE: lately" },
-	{ "bar", "against its budget, else its bound, else (limit); ! is past it" },
+	{ "MAY HAVE", "its budget, else its bound, else (limit), and the bar against it; ! is past it" },
 };
 
 static unsigned draw_help(struct area area, unsigned skip)
@@ -148,7 +148,7 @@ unsigned layout_draw(const struct layout_input *input, unsigned columns, unsigne
 	}
 	unsigned y = 1;
 	layout_title(area_part(all, 0, 0, all.columns, 1), input);
-	unsigned most = all.rows >= 20 ? 5 : all.rows >= 16 ? 3 : 1;
+	unsigned most = all.rows >= 20 ? 6 : all.rows >= 16 ? 3 : 1;
 	y += layout_headline(area_part(all, 0, y, all.columns, most), input);
 	if (input->reading && input->reading->has_target)
 		y += layout_room(area_part(all, 0, y, all.columns, all.rows - y - 1), input->reading);

@@ -67,7 +67,7 @@ static const struct finding *to_do(const struct verdict *v)
 unsigned layout_headline(struct area area, const struct layout_input *input)
 {
 	const struct reading *r = input->reading;
-	unsigned most = area.rows >= 6 ? 3 : area.rows >= 3 ? 2 : 1, used = 0;
+	unsigned most = area.rows >= 5 ? 3 : area.rows >= 3 ? 2 : 1, used = 0;
 	if (input->trouble[0]) {
 		used = area_wrap(area_part(area, 0, 0, area.columns, most), STYLE_CRITICAL, 0, str_of(input->trouble));
 		used = used > most ? most : used;

@@ -54,11 +54,11 @@ static void head(struct area area, const struct columns *c, const struct layout_
 	area_right(area, x += c->name + GAP, 0, SIZE, STYLE_DIM, "BYTES");
 	x += SIZE + GAP;
 	if (c->bar) {
-		(void)area_put(area_part(area, x, 0, c->bar, 1), 0, 0, STYLE_DIM, STR("OF WHAT IT MAY"));
+		(void)area_put(area_part(area, x, 0, c->bar, 1), 0, 0, STYLE_DIM, STR("AGAINST"));
 		x += c->bar + GAP;
 	}
 	if (c->of) {
-		area_right(area, x, 0, c->of, STYLE_DIM, "HAVE");
+		area_right(area, x, 0, c->of, STYLE_DIM, "MAY HAVE");
 		x += c->of + GAP;
 	}
 	if (c->start) {
