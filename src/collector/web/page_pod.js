@@ -9,7 +9,7 @@ import { stacked } from './chart.js';
 import { marksOf } from './marks.js';
 import { arrive, badge, card, coming, dim, list, note, put, rowLink } from './parts.js';
 import { append, model } from './series.js';
-import { DEFAULT_LAST, rangeControl, rangeOf, setUtc, stepFor, when } from './time.js';
+import { rangeControl, rangeOf, setUtc, stepFor, when } from './time.js';
 import { findingFold } from './finding_view.js';
 import { byGravity, podFigures, podHeader, podHeadline, podState } from './pod_head.js';
 import { agentFacts, budgetTable, contextFacts, holesList, ledgerTable, marksList, pressureFacts } from './pod_tables.js';
@@ -68,7 +68,7 @@ class PodPage {
 		this.paintHead();
 		arrive(this.body, this.top, this.lower);
 		this.chart = stacked(this.canvas, { label: 'Memory of this pod by owner, against its limit',
-			onRange: (from, to) => this.setRange({ from, to, last: null }), onReset: () => this.setRange({ from: null, to: null, last: DEFAULT_LAST }) });
+			onRange: (from, to) => this.setRange({ from, to: Math.min(to, Math.ceil(this.now())) }), onReset: () => this.setRange({ from: null, to: null }) });
 		this.live = this.pod.past ? null : subscribe({ subscribe: 'pod', pod: ctx.id }, { message: (m) => this.onMessage(m), state: (state) => { this.line = state; } });
 		this.timer = setInterval(() => this.tick(), 1000);
 		this.paint();

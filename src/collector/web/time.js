@@ -9,7 +9,7 @@ import { iso } from './format.js';
 const MINUTE = 60000, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
 const PRESETS = [['15m', 15 * MINUTE, '15 min'], ['1h', HOUR, '1 h'], ['6h', 6 * HOUR, '6 h'], ['24h', DAY, '24 h'],
 	['48h', 2 * DAY, '48 h'], ['7d', 7 * DAY, '7 d'], ['30d', 30 * DAY, '30 d']];
-export const DEFAULT_LAST = '1h';
+const DEFAULT_LAST = '1h';
 const SHORTEST = 10000;
 /* Steps that divide minutes and hours: neighbouring views then fall on the same points. */
 const STEPS = [0, 2000, 5000, 10000, 15000, 30000, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE,
@@ -34,7 +34,7 @@ function pick(text)
 	return text !== null && text !== '' && Number.isFinite(n) && n > 0 ? Math.floor(n) : null;
 }
 
-/* {from, to, live, last} by the address; what is malformed there is the default. */
+/* {from, to, live, last} by the address; what is malformed there is the default. A stretch that is chosen leaves `last`: back to it. */
 export function rangeOf(params, now)
 {
 	const from = pick(params.get('from')), to = pick(params.get('to'));
@@ -148,7 +148,7 @@ export function rangeControl(ctx, changed)
 			button('custom', range.live ? 'From … to …' : `${stamp(range.from)} to ${stamp(range.to)}`, !range.live, () => { open = !open; paint(); }),
 			button('utc', 'UTC', utc, () => { setUtc(!utc); set({ utc: utc ? 1 : null }); }),
 			h('span', { class: 'muted' }, zone() === 'UTC' ? '' : `${zone()}, `, range.live ? 'follows the present' : 'stands still'),
-			range.live ? null : button('live', 'Back to the present', null, () => follow(DEFAULT_LAST)),
+			range.live ? null : button('live', 'Back to the present', null, () => set({ from: null, to: null })),
 			open ? custom(ctx, range, set) : null);
 		if (held)
 			element.querySelector(`[data-key="${held}"]`)?.focus();
