@@ -149,6 +149,8 @@ class Agent:
         return self.collector.now_ms() + self.skew_s * 1000
 
     def connect(self):
+        """Also again: what was sent and not acked is not known to have arrived, and the welcome tells."""
+        self.seq = self.acked
         self.client = Client(self.collector.port, token=self.token)
         subject = {"namespace": self.namespace, "workload": self.workload, "role": self.role, "pod": self.pod,
                    "pod_uid": "00000000-0000-4000-8000-%012x" % (hash_of(self.namespace + self.pod) & 0xffffffffffff), "node": self.node,
@@ -161,6 +163,9 @@ class Agent:
         welcome = self.client.receive()
         if welcome["type"] != "welcome":
             raise AssertionError(welcome)
+        for known in welcome.get("acked", []):
+            if known["epoch"] == self.epoch:
+                self.seq = self.acked = known["seq"]
         return self
 
     def put(self, message):
@@ -473,17 +478,12 @@ class Scene:
                     continue
                 try:
                     agent.say(agent.sample(step * PULSE_S / 3600, wobble=breath(step, n), books=False))
-                except (OSError, Closed):
-                    self.again(agent)
-
-    def again(self, agent):
-        """The collector went away, perhaps for a moment."""
-        try:
-            with agent.lock:
-                agent.seq -= 1  # what was not acked is sent anew by the next sample
-                agent.connect()
-        except (OSError, Closed):
-            agent.seq += 1
+                except (OSError, Closed):  # the collector went away, perhaps for a moment
+                    try:
+                        with agent.lock:
+                            agent.connect()
+                    except (OSError, Closed):
+                        pass
 
 
 CONFIG = """alerts:

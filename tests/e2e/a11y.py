@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""See tests/integration/e2e_a11y.sh.    a11y.py BUILD DIRECTORY [GLOB-OF-PAGES]"""
+import fnmatch
+import os
+import signal
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import axe  # noqa: E402
+import browser as chromium  # noqa: E402
+from browser import Browser, ok  # noqa: E402
+from pages import SIZES, pages  # noqa: E402
+from scene import Scene  # noqa: E402
+
+BUILD, WORK = sys.argv[1:3]
+ONLY = sys.argv[3] if len(sys.argv) > 3 else "*"
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+# rule of axe -> (where, why it is no violation). Nothing else is excepted.
+EXCEPTIONS = {}
+
+RUN = """
+const [tags, done] = arguments;
+axe.run(document, {runOnly: tags, preload: false, resultTypes: ['violations']}).then(
+    (r) => done(r.violations.map((v) => ({id: v.id, impact: v.impact, help: v.help,
+        nodes: v.nodes.map((n) => ({target: n.target.join(' '), html: n.html.slice(0, 200), why: n.failureSummary}))}))),
+    (e) => done([{id: 'axe', impact: 'failed', help: String(e), nodes: []}]));
+"""
+
+# What a key or a finger can do something with, and whether Tab leads there. In a group of radio buttons one stop stands for all.
+INTERACTIVE = """
+return [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [role=button], [role=application], [onclick]')].filter((e) => {
+    const s = getComputedStyle(e);
+    return e.getClientRects().length && s.visibility !== 'hidden' && !e.disabled && !e.closest('[inert]') && e.type !== 'radio';
+});
+"""
+
+
+def rules(b, script, pages_):
+    """axe-core on every page, in both schemes and all widths."""
+    for page in pages_:
+        bad = {}
+        for dark in (False, True):
+            b.media(dark=dark)
+            for width, height in SIZES.items():
+                b.size(width, height)
+                if not page.open(b):
+                    bad["not there"] = "%s does not say %r: %s" % (page.path, page.text, b.text("body")[:300])
+                    continue
+                b.cdp("Runtime.evaluate", expression=script)
+                for violation in b.driver.execute_async_script(RUN, TAGS):
+                    where = EXCEPTIONS.get(violation["id"], (None, ""))[0]
+                    nodes = [n for n in violation["nodes"] if where is None or where not in n["target"]]
+                    if nodes or not violation["nodes"]:
+                        bad.setdefault(violation["id"], "%s %s (%d px%s): %s\n" % (
+                            violation["impact"], violation["help"], width, ", dark" if dark else "", len(nodes)) + "\n".join(
+                                "  %s %s\n    %s" % (n["target"], n["html"], n["why"].replace("\n", " ")) for n in nodes[:3]))
+                wide = b.js("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+                if wide > 0:
+                    bad.setdefault("overflow", "the page is %d px wider than %d: %s" % (wide, width, b.js(WIDER)))
+        ok(not bad, "axe: %s" % page.name, "\n".join("%s: %s" % item for item in bad.items()))
+    b.media()
+    b.size(1280, 900)
+
+
+WIDER = """
+return [...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+    .slice(0, 4).map((e) => e.tagName + '.' + e.className).join(' ');
+"""
+
+
+def keyboard(b, pages_):
+    """Tab reaches all that can be pressed, each shows that it has the focus, and none keeps it."""
+    for page in pages_:
+        page.open(b)
+        b.js("window.__stops = new Set(); window.__dim = [];")
+        count = len(b.js(INTERACTIVE))
+        rounds = 0
+        for rounds in range(3 * count + 40):
+            b.keys("Tab")
+            state = b.js("""
+                const e = document.activeElement;
+                if (!e || e === document.body) return 'out';
+                if (window.__stops.has(e)) return 'again';
+                window.__stops.add(e);
+                const s = getComputedStyle(e), host = e.closest('label') ?? e;
+                const ring = (c) => (c.outlineStyle !== 'none' && parseFloat(c.outlineWidth) >= 1) || c.boxShadow !== 'none';
+                if (!ring(s) && !ring(getComputedStyle(host)) && e.id !== 'main') window.__dim.push(e.outerHTML.slice(0, 160));
+                return 'new';""")
+            if state == "again" and rounds > count:
+                break
+        missed = b.js("return (function () {" + INTERACTIVE + "})().filter((e) => !window.__stops.has(e) && e.tabIndex >= 0)"
+                      ".map((e) => e.outerHTML.slice(0, 160))")
+        # Out of the order on purpose: what is there a second time, beside a link that is in it.
+        ok(not missed, "Tab reaches everything of %s (%d stops)" % (page.name, b.js("return window.__stops.size")), "\n".join(missed[:10]))
+        dim = b.js("return window.__dim")
+        ok(not dim, "and each shows the focus", "\n".join(dim[:10]))
+        hidden = b.js("return [...window.__stops].filter((e) => e.isConnected && !e.getClientRects().length).map((e) => e.outerHTML.slice(0, 160))")
+        ok(not hidden, "and none of them is hidden", hidden)
+
+
+def modes(b, pages_):
+    """Reduced motion, forced colours, twice the text."""
+    for page in pages_:
+        b.media(reduced=True)
+        page.open(b)
+        moving = b.js("return document.getAnimations().filter((a) => a.playState === 'running' && (a.effect?.getTiming().duration ?? 0) > 20)"
+                      ".map((a) => a.effect?.target?.outerHTML.slice(0, 120))")
+        if not ok(not moving, "nothing of %s moves for who wants no motion" % page.name, moving):
+            continue
+        b.media(forced=True, dark=True)
+        page.open(b)
+        shown = b.js("return matchMedia('(forced-colors: active)').matches && document.querySelector('h1, h2') !== null")
+        ok(shown, "and it stands in forced colours")
+        b.media()
+        b.size(1280, 900)
+        page.open(b)
+        b.js("document.documentElement.style.fontSize = '200%'")
+        b.driver.execute_async_script("setTimeout(arguments[0], 200)")
+        wide = b.js("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        cut = b.js(CUT)
+        ok(wide <= 0, "and in text of twice the size", "%d px too wide: %s" % (wide, b.js(WIDER)))
+        ok(not cut, "where no text lies over another", "\n".join(cut))
+    b.media()
+
+
+# Buttons and headings whose text does not fit into them. Names are cut on purpose, with the whole in the title.
+CUT = """
+return [...document.querySelectorAll('button, h1, h2, label, th')].filter((e) => e.getClientRects().length && !e.closest('.unseen') &&
+    !e.classList.contains('unseen') && e.clientWidth && (e.scrollWidth > e.clientWidth + 2 || e.scrollHeight > e.clientHeight + 4) &&
+    getComputedStyle(e).display !== 'inline').slice(0, 5).map((e) => e.outerHTML.slice(0, 160));
+"""
+
+
+def main():
+    try:
+        script = axe.source()
+    except axe.Missing as error:
+        ok(False, "axe-core is there", error)
+        sys.exit(1)
+    with Scene(BUILD, WORK) as scene:
+        scene.history()
+        scene.silences()
+        with Browser(WORK, scene.collector.url) as b:
+            all_ = [page for page in pages(scene) if fnmatch.fnmatch(page.name, ONLY)]
+            rules(b, script, all_)
+            keyboard(b, [page for page in all_ if page.name not in ("silence-dialog", "keys", "docs", "rule", "not-here")])
+            modes(b, [page for page in all_ if page.name in ("fleet", "pod", "workload", "finding", "postmortem", "silences", "alerts", "silence-dialog")])
+            b.clean("accessibility", [r"pods/999999"])
+    sys.exit(1 if chromium.failures else 0)
+
+
+main()
