@@ -402,7 +402,10 @@ def one_that_does_not_read():
             break
     ok(n > 20, "another viewer hears all the while", n)
     ok(ended is not None and ended > 20, "who does not read for half a minute is cut", ended)
-    ok(memory(collector) - rss < 40 << 20, "and until then costs no memory without bound", (rss, memory(collector)))
+    # AddressSanitizer keeps what was freed, by default 256 MiB of it.
+    with open(PROGRAM, "rb") as f:
+        most = (512 if b"__asan_init" in f.read() else 40) << 20
+    ok(memory(collector) - rss < most, "and until then costs no memory without bound", (rss, memory(collector)))
     collector.term()
     collector = Collector("slow2")
     agent = Agent(collector, "pod" + "y" * 200)
