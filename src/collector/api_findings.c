@@ -26,7 +26,7 @@ static bool subject_of(const struct api_call *call, int64_t agent, struct store_
 	}
 	if (store_agent_read(call->api->store, agent, row, &err) < 0)
 		return false;
-	subject_view_of(&row->subject, ret_view);
+	subject_view_of(&row->hello.subject, ret_view);
 	return true;
 }
 

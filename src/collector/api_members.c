@@ -55,7 +55,7 @@ static bool put_past(void *context, const struct store_agent_row *row)
 	struct js_out *out = &members->call->out;
 	const struct api_query *q = &members->call->query;
 	struct subject_view view;
-	subject_view_of(&row->subject, &view);
+	subject_view_of(&row->hello.subject, &view);
 	if (strcmp(view.cluster, members->view->cluster) != 0 ||
 	    strcmp(view.namespace_, members->view->namespace_) != 0 || (q->from.ms && row->last_seen.ms < q->from.ms) ||
 	    (q->to.ms && row->first_seen.ms >= q->to.ms))

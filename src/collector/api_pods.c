@@ -60,7 +60,7 @@ bool api_find_agent(struct api_call *call, struct str id, int64_t *ret_agent)
 	} else if (agent) {
 		int rc = store_agent_read(call->api->store, agent, &row, &err);
 		failed = rc < 0 && err.kind != ERR_GONE;
-		seen = rc == 0 && auth_sees(&call->viewer, row.subject.namespace_);
+		seen = rc == 0 && auth_sees(&call->viewer, row.hello.subject.namespace_);
 	}
 	if (seen)
 		*ret_agent = agent;

@@ -258,6 +258,13 @@ static void rename_to(struct fleet *fleet, const char **name, const char *to)
 	*name = taken;
 }
 
+static void name_versions(struct fleet *fleet, struct fleet_pod *pod, const struct wire_hello *hello)
+{
+	rename_to(fleet, &pod->program, hello->program);
+	rename_to(fleet, &pod->jdk, hello->jdk);
+	rename_to(fleet, &pod->engine, hello->engine);
+}
+
 int fleet_connected(struct fleet *fleet, int64_t agent, const char *agent_id, const struct wire_hello *hello,
 		    int64_t offset_ms, struct wall now, struct err *err)
 {
@@ -265,9 +272,7 @@ int fleet_connected(struct fleet *fleet, int64_t agent, const char *agent_id, co
 	int rc = pod_put(fleet, agent, agent_id, &hello->subject, &pod, err);
 	if (rc < 0)
 		return rc;
-	rename_to(fleet, &pod->program, hello->program);
-	rename_to(fleet, &pod->jdk, hello->jdk);
-	rename_to(fleet, &pod->engine, hello->engine);
+	name_versions(fleet, pod, hello);
 	pod->sessions++;
 	pod->said_bye = pod->restored = false;
 	pod->since = pod->heard = now;
@@ -281,13 +286,14 @@ int fleet_connected(struct fleet *fleet, int64_t agent, const char *agent_id, co
 	return 0;
 }
 
-int fleet_restored(struct fleet *fleet, int64_t agent, const char *agent_id, const struct wire_subject *subject,
+int fleet_restored(struct fleet *fleet, int64_t agent, const char *agent_id, const struct wire_hello *hello,
 		   bool said_bye, struct wall heard, struct err *err)
 {
 	struct fleet_pod *pod;
-	int rc = pod_put(fleet, agent, agent_id, subject, &pod, err);
+	int rc = pod_put(fleet, agent, agent_id, &hello->subject, &pod, err);
 	if (rc < 0)
 		return rc;
+	name_versions(fleet, pod, hello);
 	pod->said_bye = said_bye;
 	pod->restored = true;
 	pod->since = pod->heard = heard;

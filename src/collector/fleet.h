@@ -33,8 +33,8 @@ int fleet_finding(struct fleet *fleet, int64_t agent, const struct wire_finding 
 /* `said_bye`: it ended on purpose. */
 void fleet_disconnected(struct fleet *fleet, int64_t agent, bool said_bye, struct wall now);
 void fleet_postmortem(struct fleet *fleet, int64_t agent, struct wall received);
-/* An agent that the store knows, not connected, before any of the above: at start. See also fleet_load.h. */
-int fleet_restored(struct fleet *fleet, int64_t agent, const char *agent_id, const struct wire_subject *subject,
+/* An agent that the store knows, not connected, before any of the above: at start. Of `hello` who it is and its versions. See also fleet_load.h. */
+int fleet_restored(struct fleet *fleet, int64_t agent, const char *agent_id, const struct wire_hello *hello,
 		   bool said_bye, struct wall heard, struct err *err) __attribute__((warn_unused_result));
 /* Agents not heard of for so long are forgotten here (their history stays in the store). */
 void fleet_expire(struct fleet *fleet, struct wall now, uint64_t after_ms);

@@ -26,7 +26,7 @@ static bool take_agent(void *context, const struct store_agent_row *row)
 	/* Newest first: all that follow are as old. */
 	if (loading->now.ms - row->last_seen.ms > FLEET_FORGET_MS)
 		return false;
-	loading->rc = fleet_restored(loading->fleet, row->agent, row->agent_id, &row->subject, row->said_bye,
+	loading->rc = fleet_restored(loading->fleet, row->agent, row->agent_id, &row->hello, row->said_bye,
 				     row->last_seen, loading->err);
 	return loading->rc == 0;
 }

@@ -111,10 +111,10 @@ sqlite3_stmt *store_query(struct store *store, const char *sql, struct err *err)
 int store_next(struct store *store, sqlite3_stmt *statement, bool *ret_row, struct err *err)
 	__attribute__((warn_unused_result));
 
-/* store_subject.c: a subject as JSON and back. */
+/* store_subject.c: subject and versions of a hello as JSON and back; nothing else of it is set. */
 int store_subject_write(const struct wire_hello *hello, struct buf *out, struct err *err)
 	__attribute__((warn_unused_result));
-int store_subject_read(struct str text, struct wire_subject *ret_subject, struct err *err)
+int store_subject_read(struct str text, struct wire_hello *ret_hello, struct err *err)
 	__attribute__((warn_unused_result));
 
 /* store_fold.c: samples to rows of half an hour, those to minutes. `*ret_did` is how many samples were moved. */

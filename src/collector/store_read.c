@@ -40,7 +40,7 @@ static int agent_of_row(sqlite3_stmt *s, struct store_agent_row *row, struct err
 					 .last_seen.ms = sqlite3_column_int64(s, 4),
 					 .said_bye = sqlite3_column_int64(s, 5) != 0 };
 	store_column_text(s, 1, row->agent_id, sizeof row->agent_id);
-	return store_subject_read(store_column(s, 2), &row->subject, err);
+	return store_subject_read(store_column(s, 2), &row->hello, err);
 }
 
 static int each_agent(struct store *store, sqlite3_stmt *s, store_agent_fn *fn, void *context, struct err *err)

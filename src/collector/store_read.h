@@ -8,7 +8,7 @@
 struct store_agent_row {
 	int64_t agent;
 	char agent_id[WIRE_NAME_CAP];
-	struct wire_subject subject;
+	struct wire_hello hello; /* what it said of itself last: subject and versions, the rest is not kept */
 	struct wall first_seen, last_seen;
 	bool said_bye; /* its latest epoch ended with one: it is gone on purpose */
 };

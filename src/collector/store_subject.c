@@ -54,9 +54,10 @@ static void read_text(const struct js *value, char *dest, size_t cap)
 		str_copy(dest, cap, text);
 }
 
-int store_subject_read(struct str text, struct wire_subject *ret_subject, struct err *err)
+int store_subject_read(struct str text, struct wire_hello *ret_hello, struct err *err)
 {
 	auto_js struct js *root = NULL;
+	struct wire_hello hello = { 0 };
 	struct wire_subject s = { 0 };
 	uint64_t role;
 	int rc = js_parse(text, SUBJECT_TEXT_MAX, &root, err);
@@ -71,6 +72,9 @@ int store_subject_read(struct str text, struct wire_subject *ret_subject, struct
 	read_text(js_get(root, "pod_uid"), s.pod_uid, sizeof s.pod_uid);
 	read_text(js_get(root, "node"), s.node, sizeof s.node);
 	read_text(js_get(root, "container"), s.container, sizeof s.container);
+	read_text(js_get(root, "program"), hello.program, sizeof hello.program);
+	read_text(js_get(root, "jdk"), hello.jdk, sizeof hello.jdk);
+	read_text(js_get(root, "engine"), hello.engine, sizeof hello.engine);
 	if (js_u64(js_get(root, "role"), &role) && role < ROLE_COUNT)
 		s.role = (enum wire_role)role;
 	const struct js *jobs = js_get(root, "jobs"), *labels = js_get(root, "labels");
@@ -81,6 +85,7 @@ int store_subject_read(struct str text, struct wire_subject *ret_subject, struct
 		read_text(js_at(js_at(labels, s.n_labels), 0), label->key, sizeof label->key);
 		read_text(js_at(js_at(labels, s.n_labels), 1), label->value, sizeof label->value);
 	}
-	*ret_subject = s;
+	hello.subject = s;
+	*ret_hello = hello;
 	return 0;
 }

@@ -16,7 +16,9 @@ struct wire_hello storekit_hello(unsigned n)
 						 .n_jobs = 2,
 						 .labels = { { "app", "a=b\n" } },
 						 .n_labels = 1 },
-				    .program = "0.1.0" };
+				    .program = "0.1.0",
+				    .jdk = "17.0.13",
+				    .engine = "flink 1.20.0" };
 	(void)snprintf(hello.subject.pod, sizeof hello.subject.pod, "pod-%u", n);
 	return hello;
 }

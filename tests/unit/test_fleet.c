@@ -283,8 +283,11 @@ static void who_is_silent_is_forgotten(void **state)
 	struct wire_hello hello;
 	struct err err;
 	fleetfill_hello(&hello, 500);
-	assert_int_equal(fleet_restored(fleet, 500, "old", &hello.subject, true, later(-5000), &err), 0);
+	assert_int_equal(fleet_restored(fleet, 500, "old", &hello, true, later(-5000), &err), 0);
 	assert_int_equal(fleet_find(fleet, 500)->latest.pid, -1);
+	assert_string_equal(fleet_find(fleet, 500)->program, hello.program);
+	assert_string_equal(fleet_find(fleet, 500)->jdk, hello.jdk);
+	assert_string_equal(fleet_find(fleet, 500)->engine, hello.engine);
 	for (int64_t agent = 1; agent <= 10; agent += 2)
 		fleet_disconnected(fleet, agent, false, t0);
 	feed(fleet, 2, 3000); /* agent 3: heard after its end, resent by another way */

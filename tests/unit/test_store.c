@@ -90,12 +90,17 @@ static void agents(void **state)
 	struct store_agent_row row = { 0 };
 	OK(store_each_agent(f->store, first_agent, &row, err));
 	assert_string_equal(row.agent_id, "agent-1");
-	assert_string_equal(row.subject.namespace_, "ns");
-	assert_string_equal(row.subject.pod, "pod-1");
-	assert_int_equal(row.subject.role, ROLE_TASKMANAGER);
-	assert_int_equal(row.subject.n_jobs, 2);
-	assert_string_equal(row.subject.jobs[1], "pay\"ments");
-	assert_string_equal(row.subject.labels[0].value, "a=b\n");
+	assert_string_equal(row.hello.subject.namespace_, "ns");
+	assert_string_equal(row.hello.subject.pod, "pod-1");
+	assert_int_equal(row.hello.subject.role, ROLE_TASKMANAGER);
+	assert_int_equal(row.hello.subject.n_jobs, 2);
+	assert_string_equal(row.hello.subject.jobs[1], "pay\"ments");
+	assert_string_equal(row.hello.subject.labels[0].value, "a=b\n");
+	const struct wire_hello said = storekit_hello(1);
+	assert_true(said.program[0] && said.jdk[0] && said.engine[0]);
+	assert_string_equal(row.hello.program, said.program);
+	assert_string_equal(row.hello.jdk, said.jdk);
+	assert_string_equal(row.hello.engine, said.engine);
 	assert_false(row.said_bye);
 
 	struct wire_hello hello = storekit_hello(2);
@@ -106,7 +111,7 @@ static void agents(void **state)
 	OK(store_commit(f->store, err));
 	assert_int_equal(again, f->agent);
 	OK(store_agent_read(f->store, again, &row, err));
-	assert_string_equal(row.subject.pod, "pod-2");
+	assert_string_equal(row.hello.subject.pod, "pod-2");
 	assert_int_equal(row.first_seen.ms, at.ms);
 	assert_int_equal(row.last_seen.ms, at.ms + 9);
 	assert_true(row.said_bye);
