@@ -238,6 +238,11 @@ def every_path(c):
         owners = check(c, "/api/v1/workloads/%s/owners" % workload["id"])
         assert owners["pods_counted"] == 2 and [o["owner"] for o in owners["owners"]] == ["java-heap", "native-other"], owners
         assert one["pods_connected"] == 2 and one["limit"] == {"bytes": 8 << 30, "of_pods": 2}, one
+    rows = check(c, "/api/v1/fleet?view=pods&sort=name")
+    assert {r["id"] for r in rows["rows"]} == {p["id"] for p in pods["items"]} and rows["summary"]["pods"] == 4, rows
+    assert [r["pod"] for r in rows["rows"]] == sorted(r["pod"] for r in rows["rows"]), rows
+    rows = check(c, "/api/v1/fleet")
+    assert {r["id"] for r in rows["rows"]} == {w["id"] for w in workloads["items"]}, rows
     findings = check(c, "/api/v1/findings?limit=1000")
     assert len(findings["items"]) == 4, findings
     for finding in findings["items"]:
@@ -260,6 +265,8 @@ def every_path(c):
 def filters(c):
     for path, n in (("pods?namespace=team-0", 2), ("pods?pod=job-1-taskmanager-1-3", 1), ("pods?node=node-9", 0),
                     ("pods?" + urllib.parse.urlencode({"label.app.kubernetes.io/name": "job-1"}), 2), ("pods?job=fraud", 4),
+                    ("pods?q=MANAGER-1-3", 1), ("pods?engine=flink", 4), ("pods?engine=kafka-streams", 0),
+                    ("workloads?q=job-1-", 1),
                     ("pods?role=jvm", 0), ("pods?severity=critical", 1), ("findings?workload=job-1", 2),
                     ("findings?severity=critical", 1), ("findings?from=2020-01-01&to=2020-01-02", 0),
                     ("postmortems?namespace=team-1", 0), ("workloads?node=node-3", 1), ("pods?cluster=prod", 4)):
