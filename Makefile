@@ -219,6 +219,7 @@ mutate: tests ## operators of ledger and rules flipped one by one: which flips n
 bench: all ## the figures of the README, side by side with what one would use instead
 	@tools/deps build run bench
 	@BANKFULL=$B/bankfull tests/bench/run
+	@COLLECTOR=$B/bankfull-collector tests/bench/viewers
 demo: ## start a real engine under memory pressure and explain its memory
 	@tools/deps build run
 	@$(SUBMAKE) all
