@@ -16,6 +16,7 @@ import { causeText } from './workload_parts.js';
 
 const REFRESH_MS = 3000;
 const AROUND_MS = 600000;
+const SHORTEST_MS = 60000;
 
 function nth(n)
 {
@@ -92,7 +93,8 @@ export default {
 					return;
 				shown = now;
 				const series = timelineOf(item), place = h('div'), { points } = series;
-				const range = points.length ? { from: points[0].received_ms, to: Math.max(points.at(-1).received_ms, item.died_ms ?? 0) + 5000 } : null;
+				const end = points.length ? Math.max(points.at(-1).received_ms, item.died_ms ?? 0) + 5000 : 0;
+				const range = end ? { from: Math.min(points[0].received_ms, end - SHORTEST_MS), to: end } : null;
 				chart?.destroy();
 				chart = null;
 				paint(ctx, body, item, place, range);

@@ -45,7 +45,7 @@ export function podHeadline(ctx, pod, wholes, state, done)
 		h('p', { class: 'act-title' }, severityMark(first.severity), ' ', h('a', { href: link(`findings/${first.id}`) }, prose(first.title))),
 		silencedNote(first.silenced),
 		cause ? h('p', null, 'Because: ', h('a', { href: link(`findings/${cause.id}`) }, prose(cause.title))) : null,
-		forecast?.kind === 'reaches' ? h('p', null, h('strong', null, `The limit is reached in ${timeToLimit(forecast.likely_s, forecast.earliest_s, forecast.latest_s)}`),
+		state === 'connected' && forecast?.kind === 'reaches' ? h('p', null, h('strong', null, `The limit is reached in ${timeToLimit(forecast.likely_s, forecast.earliest_s, forecast.latest_s)}`),
 			forecast.owner ? [', by the growth of ', ownerMark(forecast.owner)] : null, '.') : null,
 		whole ? changeBlock(whole) : null,
 		h('p', { class: 'actions' }, silenceButton(ctx, pod.subject, first, done), dim('rule ', rulePage(first.rule)), dim('since ', when(first.opened_ms))));
@@ -58,8 +58,9 @@ function timeTile({ forecast })
 	if (!forecast)
 		return tile('Time to limit', null, 'no forecast was made');
 	const [text, meaning] = OUTLOOKS[forecast.kind] ?? [];
-	const [likely, earliest, latest] = [forecast.likely_s, forecast.earliest_s, forecast.latest_s].map((n) => (n === null ? 'beyond a month' : duration(n)));
-	return tile('Time to limit', text ?? likely, meaning ?? `${earliest} to ${latest}`);
+	const { likely_s: likely, earliest_s: earliest, latest_s: latest } = forecast;
+	const range = earliest === null && latest === null ? '' : `${earliest === null ? 'now' : duration(earliest)} to ${latest === null ? 'beyond a month' : duration(latest)}`;
+	return tile('Time to limit', text ?? (likely === null ? 'beyond a month' : duration(likely)), meaning ?? range);
 }
 
 /* The limit as a bar: what cannot be reclaimed, what can, and what is free. */
