@@ -58,6 +58,14 @@ refused "two targets" 2 "--pid and --capture exclude each other" report --pid 1 
 refused "a page beside a capture" 2 "--metrics and --capture exclude each other" report --metrics http://127.0.0.1:1/ --capture x
 refused "capture without a place" 2 "say where to write: -o DIR" capture --pid $$
 
+refused "a fleet of nobody" 2 "say which collector" fleet
+refused "a fleet of what agents speak" 2 "is what agents speak" fleet --collector ws://127.0.0.1:1/agent
+refused "a fleet by a token on the command line" 2 "secrets come from files" fleet --collector http://127.0.0.1:1 --token x
+refused "a fleet with a limit of nothing" 2 "--limit" fleet --collector http://127.0.0.1:1 --limit 0
+refused "a fleet that nobody serves" 3 "nobody listens there" fleet --collector http://127.0.0.1:1
+refused "a fleet in a format of nobody" 2 "is none of table|json" fleet --collector http://127.0.0.1:1 --format xml
+refused "watch without a terminal" 2 "watch needs a terminal: use bankfull report" watch --pid 1
+
 # --- targets ---------------------------------------------------------------------------------
 free=$(awk 'BEGIN { for (p = 4194303; ; p--) if (system("test -e /proc/" p)) { print p; exit } }')
 refused "no such process" 3 "no process $free" report --pid "$free"
@@ -150,7 +158,7 @@ good() # name stdout-part arguments...
 good "--version" "bankfull " --version
 good "--help" "usage: bankfull COMMAND" --help
 good "-h" "usage: bankfull COMMAND" -h
-for command in report capture; do
+for command in report capture watch fleet; do
 	good "$command --help" "usage: bankfull $command" "$command" --help
 	good "$command -h" "exit status:" "$command" -h
 	awk 'length > 120 { exit 1 }' "$TMPDIR/out"

@@ -254,6 +254,42 @@ static void no_proxy_no_secrets(void **state)
 	assert_int_equal(meta.body_bytes, body.len);
 }
 
+/* A token goes where somebody says it may, in one header and nowhere else. */
+static void a_get_as_somebody(void **state)
+{
+	(void)state;
+	struct peer peer = peer_start(ACT_ECHO, OK_HEAD "\r\n");
+	auto_buf struct buf body = { .cap = 1 << 20 };
+	long answered = 0;
+	struct http_request request = { .url = peer.url, .want = HTTP_WANT_JSON, .timeout_ms = 300 };
+	struct http_login login = { .bearer = STR("sesame-0123456789"), .ret_status = &answered };
+	int status = http_get_as(&request, &login, &body, NULL, NULL);
+	peer_stop(&peer);
+	assert_int_equal(status, 0);
+	assert_int_equal(answered, 200);
+	assert_true(str_starts(buf_str(&body), STR("GET /metrics HTTP/1.1\r\n")));
+	assert_non_null(strstr(body.ptr, "\r\nAuthorization: Bearer sesame-0123456789\r\n"));
+	/* Beyond loopback it is not even connected to, unless it may leave in the clear. */
+	struct err err = { 0 };
+	request.url = "http://192.0.2.1/";
+	assert_true(http_get_as(&request, &login, &body, NULL, &err) < 0);
+	assert_int_equal(err.kind, ERR_USAGE);
+	assert_null(strstr(err.message, "sesame"));
+	login.in_the_clear = true;
+	assert_true(http_get_as(&request, &login, &body, NULL, &err) < 0);
+	assert_int_not_equal(err.kind, ERR_USAGE);
+	/* What would end the header early is no token. */
+	login.bearer = STR("sesame\r\nX: y");
+	assert_true(http_get_as(&request, &login, &body, NULL, &err) < 0);
+	peer = peer_start(ACT_TEXT, "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n");
+	request.url = peer.url;
+	login.bearer = STR("sesame-0123456789");
+	assert_true(http_get_as(&request, &login, &body, NULL, &err) < 0);
+	peer_stop(&peer);
+	assert_int_equal(answered, 401);
+	assert_int_equal(err.kind, ERR_DENIED);
+}
+
 static int stop_at_once(void *context, struct str piece, struct err *err)
 {
 	(void)piece;
@@ -385,6 +421,7 @@ int main(void)
 		cmocka_unit_test(deadlines),
 		cmocka_unit_test(nobody_listens),
 		cmocka_unit_test(no_proxy_no_secrets),
+		cmocka_unit_test(a_get_as_somebody),
 		cmocka_unit_test(a_sink_stops_it),
 		cmocka_unit_test(a_post_says_its_status),
 	};
