@@ -9,11 +9,12 @@
 #include "collector/web_parts.h"
 #include "rules/pages.h"
 
+/* Under "no-referrer" a form that is sent without script would have Origin: null (Fetch, "append a request Origin header"). */
 #define SECURITY                                                                                                   \
 	"Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " \
 	"connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'\r\n"     \
 	"X-Content-Type-Options: nosniff\r\n"                                                                      \
-	"Referrer-Policy: no-referrer\r\n"                                                                         \
+	"Referrer-Policy: same-origin\r\n"                                                                         \
 	"Cross-Origin-Opener-Policy: same-origin\r\n"                                                              \
 	"Cross-Origin-Resource-Policy: same-origin\r\n"                                                            \
 	"Permissions-Policy: camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()\r\n"

@@ -136,7 +136,7 @@ def crawl(c):
             wrong.append("%s: %d" % (path, status))
             continue
         if headers["content-security-policy"] != CSP or headers["x-content-type-options"] != "nosniff" or \
-           headers["referrer-policy"] != "no-referrer" or "etag" not in headers:
+           headers["referrer-policy"] != "same-origin" or "etag" not in headers:
             wrong.append("%s: %s" % (path, headers))
         kind, text = headers["content-type"], body.decode()
         if kind.startswith("text/html"):
