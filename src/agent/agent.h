@@ -36,16 +36,18 @@ struct agent_sight {
 	const char *death;
 };
 
+enum agent_wish {
+	AGENT_GO_ON = 0,
+	AGENT_LOOK, /* read now, and scan and ask as soon as the budget allows */
+	AGENT_REST, /* nobody looks: no ticks by the clock until AGENT_LOOK */
+	AGENT_END
+};
+
 /* Somebody in this very process who looks on, as `bankfull watch` does. */
 struct agent_onlooker {
 	void (*saw)(void *context, const struct agent_sight *sight); /* at the end of each tick */
 	int fd;                                                      /* readable: `told` is asked what is wished */
-	enum agent_wish {
-		AGENT_GO_ON = 0,
-		AGENT_LOOK, /* read now, and scan and ask as soon as the budget allows */
-		AGENT_REST, /* nobody looks: no ticks by the clock until AGENT_LOOK */
-		AGENT_END
-	} (*told)(void *context);
+	enum agent_wish (*told)(void *context);
 	void *context;
 };
 
