@@ -210,10 +210,21 @@ static void count_receiver(const struct alerts *alerts, const struct alert_post 
 
 const char *const alerts_state_names[ALERTS_STATE_COUNT] = { "calling", "silenced", "unrouted" };
 
+static uint32_t concerned(const struct alertconf *conf, const struct auth_viewer *viewer)
+{
+	uint32_t receivers = 0;
+	if (!viewer || viewer->n_namespaces == 0)
+		return UINT32_MAX;
+	for (size_t i = 0; i < viewer->n_namespaces; i++)
+		receivers |= alertconf_reach(conf, viewer->namespaces[i]);
+	return receivers;
+}
+
 void alerts_count(const struct alerts *alerts, const struct auth_viewer *viewer, struct wall now,
 		  struct alerts_counts *ret_counts)
 {
 	struct alerts_counts counts = { .left_out = alerts->left_out + alerts->book.left_out,
+					.concerned = concerned(alerts->conf, viewer),
 					.n_receivers = alerts->conf->n_receivers };
 	for (size_t i = 0; i < alerts->book.n_active; i++) {
 		const struct alert *alert = alerts->book.active[i];

@@ -58,7 +58,8 @@ enum alerts_state { ALERTS_CALLING = 0, ALERTS_SILENCED, ALERTS_UNROUTED, ALERTS
 extern const char *const alerts_state_names[ALERTS_STATE_COUNT];
 struct alerts_counts {
 	uint64_t active[SEVERITY_COUNT][ALERTS_STATE_COUNT];
-	uint64_t left_out; /* past ALERTS_MAX, now */
+	uint64_t left_out;  /* past ALERTS_MAX, now */
+	uint32_t concerned; /* one bit for each receiver that may be told of something the viewer sees */
 	size_t n_receivers;
 	struct alerts_receiver_counts receivers[ALERT_RECEIVERS_MAX];
 };

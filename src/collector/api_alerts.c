@@ -108,24 +108,40 @@ static void put_alert(struct api_call *call, const struct alert *alert, const st
 	js_out_object_end(out);
 }
 
+static void put_total(struct js_out *out, const char *key, uint64_t total, bool limited)
+{
+	if (!limited) {
+		api_put_u64(out, key, total);
+		return;
+	}
+	js_out_key(out, key);
+	js_out_null(out);
+}
+
 /* --- the list --------------------------------------------------------------------------------------------------- */
 
-/* Whoever is called by nobody sees that here, too. */
-static void put_receivers(struct js_out *out, const struct alerts_counts *counts)
+/*
+ * Whoever is called by nobody sees that here, too. Who is limited to namespaces sees those that may be told of them, and
+ * whether they are reached: how much others are told is theirs.
+ */
+static void put_receivers(struct js_out *out, const struct alerts_counts *counts, bool limited)
 {
 	js_out_key(out, "receivers");
 	js_out_array(out);
 	for (size_t i = 0; i < counts->n_receivers; i++) {
 		const struct alerts_receiver_counts *receiver = &counts->receivers[i];
+		const bool due = receiver->queue && !limited;
+		if (!(counts->concerned & 1U << i))
+			continue;
 		js_out_object(out);
 		put_text(out, "receiver", receiver->name);
 		put_text(out, "type", receiver_type_names[receiver->type]);
-		put_text(out, "state", receiver->failing ? "failing" : receiver->queue ? "due" : "idle");
-		api_put_u64(out, "queue", receiver->queue);
-		api_put_u64(out, "told", receiver->told_total);
-		api_put_u64(out, "failed", receiver->failed_total);
-		api_put_u64(out, "dropped", receiver->dropped_total);
-		put_text(out, "last_error", receiver->last_error);
+		put_text(out, "state", receiver->failing ? "failing" : due ? "due" : "idle");
+		put_total(out, "queue", receiver->queue, limited);
+		put_total(out, "told", receiver->told_total, limited);
+		put_total(out, "failed", receiver->failed_total, limited);
+		put_total(out, "dropped", receiver->dropped_total, limited);
+		put_text(out, "last_error", limited ? NULL : receiver->last_error);
 		js_out_object_end(out);
 	}
 	js_out_array_end(out);
@@ -141,7 +157,7 @@ static void put_page(struct api_call *call, const struct alert **found, size_t n
 	for (size_t i = 0; i < shown; i++)
 		put_alert(call, found[i], &counts);
 	js_out_array_end(&call->out);
-	put_receivers(&call->out, &counts);
+	put_receivers(&call->out, &counts, call->viewer.n_namespaces != 0);
 	if (n > shown)
 		(void)snprintf(next, sizeof next, "%" PRId64, found[shown - 1]->row);
 	put_text(&call->out, "next", next);

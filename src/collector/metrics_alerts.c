@@ -38,6 +38,8 @@ void metrics_alerts(struct prom_out *out, const struct alerts *alerts, const str
 		}
 	prom_out_gauge(out, "bankfull_collector_alerts_left_out", "Workloads and rules past the cap of alerts.",
 		       counts.left_out);
+	if (viewer && viewer->n_namespaces)
+		return; /* how much others are told is not this viewer's */
 	for (size_t r = 0; r < sizeof rows / sizeof rows[0] && counts.n_receivers; r++) {
 		prom_out_family(out, rows[r].name, rows[r].type, rows[r].help);
 		for (size_t i = 0; i < counts.n_receivers; i++) {

@@ -92,6 +92,8 @@ struct alert_subject {
 };
 /* Who is told of it, one bit each. `*ret_route` is the route that decided, -1: the default. */
 uint32_t alertconf_route(const struct alertconf *conf, const struct alert_subject *subject, int *ret_route);
+/* Who may be told of something in this namespace: by a route that may match there, or by default. */
+uint32_t alertconf_reach(const struct alertconf *conf, const char *namespace_);
 /* The least severity that anybody may be told of; never above warning. */
 enum severity alertconf_least(const struct alertconf *conf);
 

@@ -24,6 +24,21 @@ uint32_t alertconf_route(const struct alertconf *conf, const struct alert_subjec
 	return subject->severity >= SEVERITY_WARNING ? conf->default_receivers : 0;
 }
 
+uint32_t alertconf_reach(const struct alertconf *conf, const char *namespace_)
+{
+	uint32_t receivers = 0;
+	enum severity decided = SEVERITY_COUNT; /* from here on whatever else an alert is: no route behind is asked */
+	for (size_t i = 0; i < conf->n_routes; i++) {
+		const struct alert_route *route = &conf->routes[i];
+		if (route->least >= decided || !matches(route->namespace_, namespace_))
+			continue;
+		receivers |= route->receivers;
+		if (!route->cluster[0] && !route->workload[0] && !route->rule[0])
+			decided = route->least;
+	}
+	return decided > SEVERITY_WARNING ? receivers | conf->default_receivers : receivers;
+}
+
 enum severity alertconf_least(const struct alertconf *conf)
 {
 	enum severity least = SEVERITY_WARNING;

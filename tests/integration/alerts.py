@@ -176,10 +176,12 @@ class Collector:
             log.seek(self.from_byte)
             return log.read()
 
-    def ask(self, path, method="GET", body=None):
+    def ask(self, path, method="GET", body=None, token=None):
         request = urllib.request.Request("http://127.0.0.1:%d%s" % (self.port, path), method=method,
                                          data=None if body is None else json.dumps(body).encode(),
                                          headers={"Content-Type": "application/json"} if body is not None else {})
+        if token:
+            request.add_header("Authorization", "Bearer " + token)
         with urllib.request.urlopen(request, timeout=10) as reply:
             text = reply.read().decode()
         return json.loads(text) if text and text[0] in "{[" else text
@@ -316,6 +318,30 @@ def severities_and_routes():
     wait(lambda: not collector.alerts("&active=true&namespace=batch")["items"])
     time.sleep(1)
     ok(len(batch.bodies()) == 1, "who wants no resolved gets none", batch.bodies())
+    collector.stop()
+
+
+def whom_a_viewer_of_one_namespace_sees():
+    """The receivers of his alerts, whether they are reached, and no word of what others are told."""
+    hook, other = Hook(), Hook()
+    tokens = write("alert-viewers", "viewer all %s\nviewer few %s shop\n" % ("a" * 40, "f" * 40))
+    os.chmod(tokens, 0o600)
+    collector = Collector("viewers", config(
+        ["name: shops, type: webhook, url: 'http://127.0.0.1:%d'" % hook.port,
+         "name: others, type: webhook, url: 'http://127.0.0.1:%d'" % other.port],
+        "  routes:\n    - {namespace: shop, receivers: [shops]}\n  default: [others]\n  group-wait: 0s\n  hold: 2s\n"),
+        "--viewer-tokens", tokens)
+    for name, namespace in (("a", "shop"), ("b", "bank")):
+        Agent(collector, name, namespace=namespace).finding("freeboard-low")
+    wait(lambda: hook.edges() and other.edges())
+    every = collector.ask("/api/v1/alerts", token="a" * 40)
+    mine = collector.ask("/api/v1/alerts", token="f" * 40)
+    ok([r["receiver"] for r in every["receivers"]] == ["shops", "others"] and every["receivers"][0]["told"] == 1, "who sees all sees all receivers", every)
+    ok([a["namespace"] for a in mine["items"]] == ["shop"] and mine["receivers"] == [
+        {"receiver": "shops", "type": "webhook", "state": "idle", "queue": None, "told": None, "failed": None, "dropped": None, "last_error": None}],
+       "who sees one namespace sees whom it calls", mine)
+    ok('receiver="others"' in collector.ask("/metrics", token="a" * 40) and "receiver=" not in collector.ask("/metrics", token="f" * 40),
+       "in the metrics, too")
     collector.stop()
 
 
@@ -542,7 +568,7 @@ def the_documentation():
     collector.stop()
 
 
-TESTS = [the_documentation, three_hundred_pods, severities_and_routes, a_receiver_that_is_away, receivers_that_misbehave, a_batch_that_is_refused, over_tls, hostile_names,
+TESTS = [the_documentation, three_hundred_pods, severities_and_routes, whom_a_viewer_of_one_namespace_sees, a_receiver_that_is_away, receivers_that_misbehave, a_batch_that_is_refused, over_tls, hostile_names,
          silences]
 
 

@@ -70,6 +70,28 @@ static void the_short_way_takes_warnings(void **state)
 	alertconf_free(conf);
 }
 
+/* Whoever sees one namespace sees who may be told of it: what a route before decides, none behind it does. */
+static void whom_a_namespace_may_reach(void **state)
+{
+	(void)state;
+	static const char text[] = TWO "  routes:\n"
+				       "    - {namespace: 'calm-*', severity: critical, receivers: [b]}\n"
+				       "    - {namespace: own, receivers: [b]}\n"
+				       "    - {namespace: own, severity: critical, receivers: [a]}\n"
+				       "    - {namespace: low, severity: notice, receivers: []}\n"
+				       "    - {namespace: low, severity: info, receivers: [b]}\n"
+				       "    - {namespace: one, rule: oom-kill, severity: info, receivers: []}\n"
+				       "  default: [a]\n";
+	static const struct {
+		const char *namespace_;
+		uint32_t told;
+	} table[] = { { "calm-1", 3 }, { "own", 2 }, { "low", 2 }, { "one", 1 }, { "other", 1 } };
+	struct alertconf *conf = must_parse(text, NULL);
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+		assert_int_equal(alertconf_reach(conf, table[i].namespace_), table[i].told);
+	alertconf_free(conf);
+}
+
 static void the_first_route_that_matches_decides(void **state)
 {
 	(void)state;
@@ -99,6 +121,8 @@ static void the_first_route_that_matches_decides(void **state)
 		assert_int_equal(alertconf_route(conf, &subject, &route), table[i].told);
 		assert_int_equal(route, table[i].route);
 	}
+	assert_int_equal(alertconf_reach(conf, "batch-1"), 3);
+	assert_int_equal(alertconf_reach(conf, "prod"), 3);
 	/* A route to nobody asks for nothing. */
 	assert_int_equal(alertconf_least(conf), SEVERITY_NOTICE);
 	alertconf_free(conf);
@@ -211,6 +235,7 @@ int main(void)
 		cmocka_unit_test(nothing_configured_is_nobody),
 		cmocka_unit_test(the_short_way_takes_warnings),
 		cmocka_unit_test(the_first_route_that_matches_decides),
+		cmocka_unit_test(whom_a_namespace_may_reach),
 		cmocka_unit_test(all_that_it_may_say),
 		cmocka_unit_test(what_is_wrong_is_said_with_its_line),
 		cmocka_unit_test(no_more_than_there_is_room_for),

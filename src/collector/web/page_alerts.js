@@ -74,19 +74,21 @@ function endedRow(alert)
 
 function receiverRow(r)
 {
-	const state = { idle: 'nothing is due', due: 'something is due', failing: 'not reached' }[r.state] ?? r.state;
-	return [name(r.receiver, 40), r.type, r.state === 'failing' ? h('strong', { class: 'problem' }, state) : state,
-		String(r.queue), String(r.told), r.dropped ? h('strong', null, String(r.dropped)) : '0',
-		r.last_error === null ? null : prose(r.last_error)].map((cell) => cell ?? '');
+	const state = { idle: r.told === null ? 'no trouble is known' : 'nothing is due', due: 'something is due', failing: 'not reached' }[r.state] ?? r.state;
+	const who = [name(r.receiver, 40), r.type, r.state === 'failing' ? h('strong', { class: 'problem' }, state) : state];
+	return r.told === null ? who : [...who, String(r.queue), String(r.told), r.dropped ? h('strong', null, String(r.dropped)) : '0',
+		r.last_error === null ? '' : prose(r.last_error)];
 }
 
 function receivers(list)
 {
 	if (!list.length)
-		return [h('p', null, 'Nobody is called: no receiver is configured. What would be told is shown here all the same.'),
+		return [h('p', null, 'Nobody is called: no receiver is configured for what you may see. What would be told is shown here all the same.'),
 			note('The shortest way is to start the collector with ', h('code', null, '--alertmanager URL'), '; receivers and routes are described in ',
 				h('a', { href: '/docs/alerts.html' }, 'the documentation'), '.')];
-	return table(['Receiver', 'Type', 'State', '#Due', '#Told', '#Dropped', '~Last error'], list.map(receiverRow), 'Receivers');
+	// Who is limited to namespaces is not told how much others are called.
+	const totals = list[0].told === null ? [] : ['#Due', '#Told', '#Dropped', '~Last error'];
+	return table(['Receiver', 'Type', 'State', ...totals], list.map(receiverRow), 'Receivers');
 }
 
 class Page {
