@@ -12,6 +12,7 @@
  * update(ctx) is called when only the parameters have changed; without it the page is mounted again.
  */
 import { reload } from './api.js';
+import { visible } from './dom.js';
 
 const NAME = 'Bankfull';
 
@@ -58,7 +59,7 @@ function context(route, abort)
 		signal: abort.signal,
 		announce: (text) => announcer(text),
 		setTitle: (text) => {
-			document.title = text ? `${text} - ${NAME}` : NAME;
+			document.title = text ? `${visible(text)} - ${NAME}` : NAME;
 		},
 		setParams: (changes) => {
 			for (const [key, value] of Object.entries(changes)) {
