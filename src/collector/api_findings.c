@@ -137,10 +137,13 @@ static void put_finding_row(struct api_call *call, const struct store_finding_ro
 {
 	struct js_out *out = &call->out;
 	api_put_finding_id(out, "id", row->agent, row->id);
-	if (row->agent)
+	if (row->agent) {
 		api_put_id(out, "pod", row->agent);
-	else
+		api_put_workload_id(out, "workload_id", subject);
+	} else {
 		put_text(out, "pod", NULL);
+		put_text(out, "workload_id", NULL);
+	}
 	api_put_subject(out, subject);
 	put_text(out, "rule", row->rule);
 	put_text(out, "severity", severity_names[row->severity]);
@@ -250,6 +253,7 @@ static void put_postmortem_row(struct js_out *out, const struct store_postmortem
 {
 	api_put_finding_id(out, "id", row->agent, row->id);
 	api_put_id(out, "pod", row->agent);
+	api_put_workload_id(out, "workload_id", subject);
 	api_put_subject(out, subject);
 	put_text(out, "cause", death_cause_names[row->cause]);
 	api_put_owner(out, "owner", row->owner);

@@ -18,7 +18,7 @@ function paint(ctx, body, item, again)
 {
 	const { subject, opened_ms: opened, updated_ms: updated, cleared_ms: cleared, open } = item;
 	const title = item.title ?? item.rule;
-	const pod = (params) => link(`pods/${item.pod}`, params);
+	const pod = (params) => link(`pods/${item.pod}`, { ...params, w: item.workload_id });
 	ctx.setTitle(title);
 	put(body, head(item.pod === null ? crumbs(subject, ['the collector itself']) : crumbs(subject, [subject.workload], [subject.pod ?? 'pod', pod()]),
 		[severityMark(item.severity), ' ', prose(title)],

@@ -54,7 +54,7 @@ function paint(ctx, root, item, place, range)
 	const title = item.title ?? `a death: ${item.cause}`;
 	ctx.setTitle(title);
 	const own = (...cards) => (inferred ? null : cards); /* of which an inferred one knows nothing */
-	arrive(root, head(crumbs(subject, [subject.workload], [subject.pod ?? 'pod', link(`pods/${item.pod}`, range ? { from: range.from - AROUND_MS, to: range.to + AROUND_MS } : {})]), prose(title),
+	arrive(root, head(crumbs(subject, [subject.workload], [subject.pod ?? 'pod', link(`pods/${item.pod}`, { w: item.workload_id, ...range && { from: range.from - AROUND_MS, to: range.to + AROUND_MS } })]), prose(title),
 		inferred ? badge('inferred') : null, h('span', null, 'died ', when(item.died_ms), ` ${zone(item.died_ms ?? Date.now())} by the agent’s clock`), known(item.pid) ? `pid ${item.pid}` : null,
 		subject.node ? name(subject.node, 40) : null),
 	item.whole ? null : h('p', { class: 'problem', role: 'status' }, `${item.parts_here} of ${plural(item.parts, 'part')} ${item.parts_here === 1 ? 'has' : 'have'} arrived; the page looks for the rest.`),
