@@ -139,14 +139,6 @@ static void fill(const struct said *said, const char *text, size_t most, char *d
 	dest[len] = '\0';
 }
 
-void alert_render(const struct alert_origin *origin, const struct alert *alert, const char *text, size_t most,
-		  char *dest)
-{
-	struct said said;
-	say(origin, alert, &said);
-	fill(&said, text, most, dest);
-}
-
 /* --- members ---------------------------------------------------------------------------------------------------- */
 
 static void put(struct js_out *out, const char *key, const char *text)

@@ -39,8 +39,5 @@ int alert_encode_watchdog(const struct alert_origin *origin, struct wall now, st
 
 /* "BankfullFreeboardLow" of "freeboard-low". Returns dest. */
 const char *alert_name_of(char dest[ALERT_NAME_CAP + 16], const char *rule);
-/* The two texts with their names filled in, "" without memory. */
-void alert_render(const struct alert_origin *origin, const struct alert *alert, const char *text, size_t most,
-		  char *dest);
 
 #endif

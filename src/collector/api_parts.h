@@ -36,10 +36,7 @@ bool api_sees(const struct api_call *call, const struct subject_view *subject);
 /* Its `q` and `engine`, of the query. */
 bool api_has_text(const struct api_call *call, const struct fleet_pod *pod);
 
-/* The pod of an id that the viewer may see, or NULL and 404: whether there is one that it may not see is not told. */
-const struct fleet_pod *api_find_pod(struct api_call *call, struct str id);
-
-/* The same of one that may be gone: its history is in the store. */
+/* A pod that the viewer may see, or 404; it may be gone: its history is in the store. Whether there is one that he may not see is not told. */
 bool api_find_agent(struct api_call *call, struct str id, int64_t *ret_agent);
 /* from and to as given, or the last hour. False: 400, one is not before the other. */
 bool api_range(struct api_call *call, struct wall *ret_from, struct wall *ret_to);

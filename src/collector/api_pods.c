@@ -38,7 +38,8 @@ void api_pods(struct api_call *call)
 	api_list_end(call, next[0] ? next : NULL);
 }
 
-const struct fleet_pod *api_find_pod(struct api_call *call, struct str id)
+/* One that is in the fleet, or NULL and 404. */
+static const struct fleet_pod *find_pod(struct api_call *call, struct str id)
 {
 	int64_t agent;
 	const struct fleet_pod *pod = api_row(id, &agent) ? fleet_find(call->api->fleet, agent) : NULL;
@@ -73,7 +74,7 @@ bool api_find_agent(struct api_call *call, struct str id, int64_t *ret_agent)
 
 void api_pod(struct api_call *call, struct str id)
 {
-	const struct fleet_pod *pod = api_find_pod(call, id);
+	const struct fleet_pod *pod = find_pod(call, id);
 	if (!pod)
 		return;
 	api_put_pod_whole(&call->out, pod, call->api->silences, call->now);

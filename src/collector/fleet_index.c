@@ -50,7 +50,8 @@ static struct index_danger danger_of(const struct fleet_pod *pod, struct signed_
 	return danger;
 }
 
-int index_compare_danger(const struct index_pod *a, const struct index_pod *b)
+/* < 0: `a` is in more danger. */
+static int compare_danger(const struct index_pod *a, const struct index_pod *b)
 {
 	if (a->danger.group != b->danger.group)
 		return a->danger.group < b->danger.group ? -1 : 1;
@@ -92,7 +93,7 @@ static void sum_up(struct fleet_index *index, struct index_workload *entry)
 			entry->severity = pod->severity;
 		if (pod->state == POD_CONNECTED && pod->stale_at_ms < entry->stale_at_ms)
 			entry->stale_at_ms = pod->stale_at_ms;
-		if (index_compare_danger(pod, &index->pods[entry->worst]) < 0)
+		if (compare_danger(pod, &index->pods[entry->worst]) < 0)
 			entry->worst = i;
 	}
 	entry->changed = entry->workload->changed;

@@ -73,7 +73,4 @@ void fleet_index_done(struct fleet_index *index);
 int fleet_index_refresh(struct fleet_index *index, struct wall now, struct err *err)
 	__attribute__((warn_unused_result));
 
-/* < 0: `a` is in more danger. */
-int index_compare_danger(const struct index_pod *a, const struct index_pod *b);
-
 #endif

@@ -67,11 +67,19 @@ void live_count(const struct live *live, struct live_counts *ret_counts)
 
 /* --- the tick ------------------------------------------------------------------------------------------------------ */
 
+static void want(struct live_viewer *viewer)
+{
+	if (!viewer->ws || viewer->wanting)
+		return;
+	viewer->wanting = true;
+	server_ws_want_write(viewer->ws);
+}
+
 static void tell(struct topic *topic)
 {
 	for (struct live_viewer *viewer = topic->viewers; viewer; viewer = viewer->topic_next)
 		if (viewer->seen != topic->seq)
-			live_want(viewer);
+			want(viewer);
 }
 
 /* Whoever has nothing yet is told, too, where the look found nothing new. */
@@ -224,14 +232,6 @@ void live_closed(struct live_viewer *viewer)
 	free(viewer);
 }
 
-void live_want(struct live_viewer *viewer)
-{
-	if (!viewer->ws || viewer->wanting)
-		return;
-	viewer->wanting = true;
-	server_ws_want_write(viewer->ws);
-}
-
 static void close_viewer(struct live_viewer *viewer, unsigned code, const char *reason)
 {
 	topic_leave(viewer);
@@ -286,7 +286,7 @@ static void complain(struct live_viewer *viewer, const char *code, int64_t n, co
 	viewer->error_n = n;
 	str_copy(viewer->error_text, sizeof viewer->error_text, str_of(text));
 	viewer->live->counts.errors_total++;
-	live_want(viewer);
+	want(viewer);
 	if (++viewer->n_errors >= LIVE_ERRORS_MAX)
 		close_viewer(viewer, LIVE_CLOSE_BAD, "too many errors");
 }

@@ -119,7 +119,4 @@ bool topic_is_stale(const struct topic *topic);
 /* live_frame.c: the next frame for this viewer; false: he has all. */
 bool topic_frame(struct live_viewer *viewer, struct buf *frame);
 
-/* live.c */
-void live_want(struct live_viewer *viewer);
-
 #endif

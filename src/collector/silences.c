@@ -176,11 +176,6 @@ size_t silences_active(const struct silences *silences, enum silence_kind kind)
 	return silences->n_kind[kind];
 }
 
-const struct silence *silences_at(const struct silences *silences, size_t place)
-{
-	return place < silences->n_active ? &silences->active[place]->silence : NULL;
-}
-
 /* --- what people do ------------------------------------------------------------------------------ */
 
 static const char *namespace_of(const struct silence *s)

@@ -98,8 +98,6 @@ const struct silence *silences_match_alert(const struct silences *silences, cons
 /* Another number once what the questions above answer may be another: only `now` passing `until` is not counted. */
 uint64_t silences_version(const struct silences *silences);
 size_t silences_active(const struct silences *silences, enum silence_kind kind);
-/* One that is active, by place from 0 in no order. NULL past the last. */
-const struct silence *silences_at(const struct silences *silences, size_t place);
 
 /* All that the store has, newest first, from below `below` (0: the newest) on; false stops. */
 enum silences_of { SILENCES_ALL = 0, SILENCES_ACTIVE, SILENCES_ENDED };

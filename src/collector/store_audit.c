@@ -30,7 +30,7 @@ int store_audit_put(struct store *store, const struct audit_entry *entry, struct
 	return rc < 0 ? rc : store_note(store, put(store, entry, &failure), &failure, err);
 }
 
-int store_audit_write(struct store *store, const struct audit_entry *entry, struct err *err)
+static int write_alone(struct store *store, const struct audit_entry *entry, struct err *err)
 {
 	int rc = store_begin(store, err);
 	if (rc < 0)
@@ -57,7 +57,7 @@ int store_audit_once(struct store *store, const struct audit_entry *entry, int64
 	store_bind_text(s, 4, str_of(entry->what));
 	int rc = store_next(store, s, &there, err);
 	(void)sqlite3_reset(s); /* a row that stays open blocks checkpoints */
-	return rc < 0 || there ? rc : store_audit_write(store, entry, err);
+	return rc < 0 || there ? rc : write_alone(store, entry, err);
 }
 
 int store_each_audit(struct store *store, int64_t below_row, size_t most, store_audit_fn *fn, void *context,

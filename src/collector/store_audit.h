@@ -21,12 +21,8 @@ struct audit_entry {
 /* Within a batch of the caller's own (store_begin()). */
 int store_audit_put(struct store *store, const struct audit_entry *entry, struct err *err)
 	__attribute__((warn_unused_result));
-/* A batch of its own: ingest_flush() first. */
-int store_audit_write(struct store *store, const struct audit_entry *entry, struct err *err)
-	__attribute__((warn_unused_result));
-
 /*
- * The same, unless this peer did this under this name within `within_ms`: whoever may do it a thousand times must not push
+ * A batch of its own (ingest_flush() first), unless this peer did this under this name within `within_ms`: whoever may do it a thousand times must not push
  * out what others did.
  */
 int store_audit_once(struct store *store, const struct audit_entry *entry, int64_t within_ms, struct err *err)

@@ -18,9 +18,6 @@ struct layout_input {
 	const char *trouble; /* of the reader; "" */
 };
 
-/* Past this a reading is old, and is shown as such: so many intervals, and some seconds for a scan. */
-bool layout_is_stale(const struct layout_input *input);
-
 /* Fills `screen`, all of it. Returns how many lines of the pane there are, of which a page is shown. */
 unsigned layout_draw(const struct layout_input *input, unsigned columns, unsigned rows, bool utf8,
 		     struct screen *screen);

@@ -16,7 +16,8 @@ enum style layout_style(enum severity severity)
 	return styles[severity];
 }
 
-bool layout_is_stale(const struct layout_input *input)
+/* Past so many intervals, and some seconds for a scan, a reading is old, and is shown as such. */
+static bool is_stale(const struct layout_input *input)
 {
 	return input->reading && input->age_ms > 3 * (uint64_t)input->reading->interval_ms + 3000;
 }
@@ -26,7 +27,7 @@ static void state_text(const struct layout_input *input, char *dest, size_t cap)
 	char age[GROWING_TEXT_CAP];
 	if (input->view->paused)
 		(void)snprintf(dest, cap, "PAUSED %s", growing_time(age, input->age_ms / 1000));
-	else if (layout_is_stale(input))
+	else if (is_stale(input))
 		(void)snprintf(dest, cap, "STALE %s", growing_time(age, input->age_ms / 1000));
 	else if (input->reading && input->reading->asking)
 		(void)snprintf(dest, cap, "asking JVM and engine");
@@ -53,7 +54,7 @@ void layout_title(struct area area, const struct layout_input *input)
 	unsigned left = area.columns > wide + 10 ? area.columns - wide - 1 : area.columns;
 	(void)area_put(area_part(area, 0, 0, left, 1), 1, 0, STYLE_BAR, str_of(line));
 	if (left < area.columns)
-		area_right(area, left, 0, wide, layout_is_stale(input) ? STYLE_CRITICAL : STYLE_BAR, state);
+		area_right(area, left, 0, wide, is_stale(input) ? STYLE_CRITICAL : STYLE_BAR, state);
 }
 
 static const struct finding *to_do(const struct verdict *v)
@@ -198,7 +199,7 @@ void layout_tiny(struct area area, const struct layout_input *input)
 	const struct reading *r = input->reading;
 	char a[UNITS_TEXT_CAP], text[160];
 	unsigned y = 0;
-	if (input->trouble[0] || layout_is_stale(input)) {
+	if (input->trouble[0] || is_stale(input)) {
 		state_text(input, text, sizeof text);
 		(void)area_put(area, 0, y++, STYLE_CRITICAL, str_of(input->trouble[0] ? input->trouble : text));
 	}

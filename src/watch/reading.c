@@ -94,11 +94,6 @@ void reading_when(const struct reading *r, char *dest, size_t cap)
 		(void)snprintf(dest, cap, "not known yet: %s seen", growing_time(time, r->history_ms / 1000));
 }
 
-enum severity reading_worst(const struct reading *r)
-{
-	return r->has_target ? r->verdict.worst : SEVERITY_NONE;
-}
-
 int reading_largest(const struct reading *r)
 {
 	int largest = -1;

@@ -53,7 +53,6 @@ void reading_take(struct reading *reading, const struct agent_sight *sight, stru
 
 /* When the limit is reached, in words: "in about 3 h 20 min (java-heap grows)", "not growing", "not known yet: ...". */
 void reading_when(const struct reading *reading, char *dest, size_t cap);
-enum severity reading_worst(const struct reading *reading);
 /* The owner of most bytes that the kernel cannot take back, or -1. */
 int reading_largest(const struct reading *reading);
 
