@@ -19,7 +19,7 @@ BUILD, WORK = sys.argv[1], sys.argv[2]
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 failures = 0
 TOKEN, OTHER = "viewer-token-of-everything", "viewer-token-of-team-one"
-POD = "job-0-\u202e\x1b[31m\u5831\u544a-" + "x" * 120
+POD = "\u5831\u544a-\u202e\x1b[31m-" + "x" * 120
 
 
 def result(good, name, why=""):
