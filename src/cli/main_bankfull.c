@@ -46,7 +46,7 @@ static int run(int argc, char **argv)
 		(void)printf("bankfull %s\n", bankfull_version);
 		return EXIT_OK;
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
 		usage(stdout);
 		return EXIT_OK;
 	}

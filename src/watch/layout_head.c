@@ -193,6 +193,24 @@ unsigned layout_room(struct area area, const struct reading *r)
 	return flow.y + 2;
 }
 
+/* reading_when() in twenty columns. */
+static void when_short(const struct reading *r, char *dest, size_t cap)
+{
+	char time[GROWING_TEXT_CAP];
+	const struct ledger *l = &r->ledger;
+	if (l->freeboard_bytes.known && l->freeboard_bytes.bytes <= 0)
+		(void)snprintf(dest, cap, "AT THE LIMIT");
+	else if (l->limit.kind != LIMIT_SET)
+		(void)snprintf(dest, cap, l->limit.kind == LIMIT_NONE ? "no limit" : "limit unread");
+	else if (r->forecast.kind == FORECAST_REACHES)
+		(void)snprintf(dest, cap, "limit in %s", growing_about(time, r->forecast.likely_s));
+	else if (r->forecast.kind == FORECAST_DECELERATING)
+		(void)snprintf(dest, cap, "grows, ever slower");
+	else
+		(void)snprintf(dest, cap,
+			       r->forecast.kind == FORECAST_NOT_GROWING ? "not growing" : "growth not known yet");
+}
+
 /* Five rows of twenty columns, or a few more: each row is worth more than the one below it. */
 void layout_tiny(struct area area, const struct layout_input *input)
 {
@@ -208,13 +226,8 @@ void layout_tiny(struct area area, const struct layout_input *input)
 				str_of(r ? r->waiting : "reading"));
 		return;
 	}
-	if (r->forecast.kind == FORECAST_REACHES) {
-		(void)area_printf(area, 0, y++, when_style(r), "limit in %s",
-				  growing_about(text, r->forecast.likely_s));
-	} else {
-		reading_when(r, text, sizeof text);
-		(void)area_put(area, 0, y++, when_style(r), str_of(text));
-	}
+	when_short(r, text, sizeof text);
+	(void)area_put(area, 0, y++, when_style(r), str_of(text));
 	(void)area_printf(area, 0, y++, freeboard_style(r), "free %s", freeboard_or(a, &r->ledger));
 	int owner = reading_largest(r);
 	if (owner >= 0) {

@@ -107,6 +107,11 @@ static struct measure measure_of(const struct ledger *l, const struct ledger_lin
 	return (struct measure){ l->limit.kind == LIMIT_SET ? l->limit.bytes : 0, true };
 }
 
+static enum style against(double share)
+{
+	return share > 1 ? STYLE_CRITICAL : share > 0.9 ? STYLE_WARNING : STYLE_GOOD;
+}
+
 static void row(struct area area, unsigned y, const struct columns *c, const struct layout_input *input, int owner)
 {
 	const struct reading *r = input->reading;
@@ -119,12 +124,8 @@ static void row(struct area area, unsigned y, const struct columns *c, const str
 	area_right(area, x, y, SIZE, STYLE_BOLD, units_format(size, line->bytes.bytes));
 	x += SIZE + GAP;
 	if (c->bar) {
-		enum style style = measure.is_limit ? STYLE_DIM
-				   : share > 1      ? STYLE_CRITICAL
-				   : share > 0.9    ? STYLE_WARNING
-						    : STYLE_GOOD;
 		if (measure.bytes)
-			area_bar(area, x, y, c->bar, style, share);
+			area_bar(area, x, y, c->bar, measure.is_limit ? STYLE_DIM : against(share), share);
 		x += c->bar + GAP;
 	}
 	if (c->of) {
@@ -206,6 +207,35 @@ static unsigned unread(struct area area, const struct ledger *l, unsigned at, un
 	return any ? text_line(area, at, skip, STYLE_DIM, line) : at;
 }
 
+static void budget_row(struct area area, unsigned y, const struct columns *c, const struct ledger_budget *b)
+{
+	char size[UNITS_TEXT_CAP], name[40];
+	bool known = qty_known(b->actual_bytes);
+	unsigned x = c->name + GAP;
+	double share = known && b->budget_bytes ? (double)b->actual_bytes.bytes / (double)b->budget_bytes : 0;
+	(void)snprintf(name, sizeof name, "budget %s", b->name);
+	(void)area_put(area_part(area, 0, 0, c->name, area.rows), 0, y, STYLE_DIM, str_of(name));
+	area_right(area, x, y, SIZE, STYLE_PLAIN, known ? units_format(size, b->actual_bytes.bytes) : "unread");
+	x += SIZE + GAP;
+	if (c->bar && known)
+		area_bar(area, x, y, c->bar, against(share), share);
+	x += c->bar ? c->bar + GAP : 0;
+	if (c->of)
+		area_right(area, x, y, c->of, STYLE_PLAIN, units_format(size, b->budget_bytes));
+	if (c->note)
+		(void)area_printf(area_part(area, area.columns - c->note, 0, c->note, area.rows), 0, y, STYLE_DIM,
+				  "enforced by %s", b->enforced_by ? b->enforced_by : "nothing");
+}
+
+/* What configuration set aside, and what lives on it. */
+static unsigned budgets(struct area area, const struct columns *c, const struct ledger *l, unsigned at, unsigned skip)
+{
+	for (size_t i = 0; i < l->n_budgets; i++, at++)
+		if (at >= skip)
+			budget_row(area, at - skip, c, &l->budgets[i]);
+	return at;
+}
+
 static unsigned beside(struct area area, const struct layout_input *input, unsigned at, unsigned skip)
 {
 	const struct reading *r = input->reading;
@@ -254,5 +284,6 @@ unsigned layout_owners(struct area area, const struct layout_input *input, unsig
 	unsigned at = (unsigned)n;
 	if (!r->has_books && r->no_books[0])
 		at = text_line(area, at, skip, STYLE_NOTICE, r->no_books);
+	at = budgets(area, &c, &r->ledger, at, skip);
 	return 1 + beside(area, input, at, skip);
 }

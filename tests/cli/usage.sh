@@ -158,6 +158,8 @@ good() # name stdout-part arguments...
 good "--version" "bankfull " --version
 good "--help" "usage: bankfull COMMAND" --help
 good "-h" "usage: bankfull COMMAND" -h
+good "help lists watch" "  watch " help
+good "help lists fleet" "  fleet " help
 for command in report capture watch fleet; do
 	good "$command --help" "usage: bankfull $command" "$command" --help
 	good "$command -h" "exit status:" "$command" -h

@@ -96,6 +96,7 @@ static void what_matters_stands_on_any_terminal(void **state)
 	      (const char *const[]){ "pid 42", "flink-taskmanager", "do first", "time to limit in about 90 min",
 				     "freeboard", "limit 1.07 GiB", "high 1.03 GiB", "[owners]", "findings", "events",
 				     "java-heap", "native-other", "BYTES", "MAY HAVE", "MINUTE", "s sort", NULL });
+	shows(100, 40, (const char *const[]){ "budget managed", "budget heap", NULL });
 	shows(250, 60,
 	      (const char *const[]){ "[owners]", "findings", "events", "limit-below-process-size", "NOTE",
 				     "watching process 42", "scans", NULL });
