@@ -78,3 +78,25 @@ rm "$tree/docs/rules/no-such.md"
 printf '#!/bin/sh\necho "  --colour WHEN"\n' >"$tree/prog"
 chmod +x "$tree/prog"
 sees "docs-check: an option without documentation" 'tools/docs-check ./prog' '--colour is named in no page'
+
+fresh
+web=$tree/web
+mkdir "$web"
+spdx='// SPDX-License-Identifier: Apache-2.0'
+printf '%s\n' "$spdx" "import { used } from './b.js';" "export default { title: used };" "document.body.className = \`edge-\${used}\`;" >"$web/page_a.js"
+printf '%s\n' "$spdx" "export const used = 'row';" >"$web/b.js"
+printf '/* SPDX-License-Identifier: Apache-2.0 */\n.row { --line: red; color: var(--line); }\n.edge-warning,\n.row {\n}\n' >"$web/a.css"
+if command -v node >/dev/null; then
+	webcheck="node '$PWD/tools/webcheck' web"
+	passes "webcheck: modules and sheets that use each other" "$webcheck"
+	echo "export function lost() {}" >>"$web/b.js"
+	sees "webcheck: an export that nobody imports" "$webcheck" 'b.js: exports lost'
+	printf '%s\n' "$spdx" "export const used = 'row';" "document.body.innerHTML = used;" >"$web/b.js"
+	sees "webcheck: markup made of text" "$webcheck" 'b.js:3: makes markup of text'
+	printf '%s\n' "$spdx" "export const used = 'row';" >"$web/b.js"
+	printf '.gone { color: red; }\n:root { --gone: red; }\n' >>"$web/a.css"
+	sees "webcheck: a class that nothing has" "$webcheck" 'a.css:6: .gone'
+	sees "webcheck: a colour that nothing uses" "$webcheck" 'a.css:7: --gone'
+else
+	echo 'ok - webcheck # SKIP node is not installed'
+fi

@@ -23,7 +23,7 @@ function url(path, params)
 }
 
 /* The login page leads back to what stands behind #, which it is given the same way: it never reaches the server. */
-export function toLogin()
+function toLogin()
 {
 	location.assign('/login' + location.hash);
 }

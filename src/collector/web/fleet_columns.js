@@ -142,7 +142,7 @@ function heard(row)
 const WHO = ['id', 'workload', 'workload_id', 'namespace', 'engine', 'role', 'state', 'urgent', 'stale_s', 'died_s'];
 
 /* sort: what the column's head asks for; docs/live.md says which way each goes by itself. */
-export const COLUMNS = [
+const COLUMNS = [
 	{ id: 'sev', label: 'Severity', sort: 'severity', fields: ['severity', 'silenced', 'findings'], cell: severity },
 	{ id: 'name', view: 'workloads', label: 'Workload', sort: 'name', fields: WHO, cell: workloadName },
 	{ id: 'name', view: 'pods', label: 'Pod', sort: 'name', fields: ['pod', ...WHO], cell: podName },
