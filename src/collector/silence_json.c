@@ -17,15 +17,6 @@ const char *const silence_field_names[SILENCE_FIELD_COUNT] = { "cluster", "names
 
 /* --- matchers ------------------------------------------------------------------------------------- */
 
-/* Up to what fnmatch(3) reads as more than itself. */
-static size_t plain_len(struct str text)
-{
-	size_t len = 0;
-	while (len < text.len && !strchr("*?[\\", text.ptr[len]))
-		len++;
-	return len;
-}
-
 static int take_severity(struct silence_matchers *m, struct str value, struct err *err)
 {
 	for (unsigned i = SEVERITY_INFO; i < SEVERITY_COUNT; i++)
@@ -43,8 +34,7 @@ static int take_field(struct silence_matchers *m, enum silence_field field, stru
 			       WIRE_NAME_CAP - 1);
 	str_copy(m->text[field], sizeof m->text[field], value);
 	m->given |= 1U << field;
-	m->plain[field] = (uint8_t)plain_len(value); /* WIRE_NAME_CAP is 254 */
-	if (m->plain[field] < value.len)
+	if (glob_is(value))
 		m->patterns |= 1U << field;
 	return 0;
 }
@@ -68,7 +58,23 @@ static int take_matcher(struct silence_matchers *m, struct str key, const struct
 		       typo_hint(&typo, hint));
 }
 
-static int take_matchers(const struct js *object, struct silence_matchers *m, struct err *err)
+/* An acknowledgement has names alone: a '*' in one of them is a '*'. */
+static int compile(struct silence_matchers *m, enum silence_kind kind, struct err *err)
+{
+	int rc = 0;
+	if (kind == SILENCE_ACKNOWLEDGEMENT)
+		m->patterns = 0;
+	for (unsigned i = 0; rc == 0 && i < SILENCE_FIELD_COUNT; i++) {
+		if (!(m->patterns & 1U << i))
+			continue;
+		rc = glob_parse(str_of(m->text[i]), &m->globs[i], err);
+		if (rc < 0)
+			err_wrap(err, "matchers.%s", silence_field_names[i]);
+	}
+	return rc;
+}
+
+static int take_matchers(const struct js *object, enum silence_kind kind, struct silence_matchers *m, struct err *err)
 {
 	struct js_iter iter = { 0 };
 	const struct js *value;
@@ -84,16 +90,17 @@ static int take_matchers(const struct js *object, struct silence_matchers *m, st
 	}
 	if (!m->given && m->severity == SEVERITY_NONE)
 		return err_set(err, ERR_USAGE, "matchers: at least one, or everything would be silent");
-	return 0;
+	return compile(m, kind, err);
 }
 
-int silence_matchers_read(struct str text, struct silence_matchers *ret_matchers, struct err *err)
+int silence_matchers_read(struct str text, enum silence_kind kind, struct silence_matchers *ret_matchers,
+			  struct err *err)
 {
 	auto_js struct js *root = NULL;
 	struct silence_matchers matchers;
 	int rc = js_parse(text, SILENCE_BODY_MAX, &root, err);
 	if (rc == 0)
-		rc = take_matchers(root, &matchers, err);
+		rc = take_matchers(root, kind, &matchers, err);
 	if (rc == 0)
 		*ret_matchers = matchers;
 	return rc;
@@ -221,9 +228,7 @@ static int parse(struct str body, bool preview, struct wall now, struct silence 
 	if (rc == 0 && (js_get(root, "kind") || !preview))
 		rc = take_kind(js_get(root, "kind"), &s->kind, err);
 	if (rc == 0)
-		rc = take_matchers(js_get(root, "matchers"), &s->matchers, err);
-	if (s->kind == SILENCE_ACKNOWLEDGEMENT)
-		s->matchers.patterns = 0;
+		rc = take_matchers(js_get(root, "matchers"), s->kind, &s->matchers, err);
 	if (rc == 0)
 		rc = check_rule(&s->matchers, err);
 	if (rc == 0 && s->kind == SILENCE_ACKNOWLEDGEMENT)

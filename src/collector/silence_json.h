@@ -19,9 +19,9 @@ int silence_parse(struct str body, struct wall now, struct silence *ret_silence,
 /* {"kind": ..., "matchers": {...}} alone: for what would it be? */
 int silence_parse_preview(struct str body, struct silence *ret_silence, struct err *err)
 	__attribute__((warn_unused_result));
-/* The matchers of a row of the store. */
-int silence_matchers_read(struct str text, struct silence_matchers *ret_matchers, struct err *err)
-	__attribute__((warn_unused_result));
+/* The matchers of a row of the store, which is of this kind. */
+int silence_matchers_read(struct str text, enum silence_kind kind, struct silence_matchers *ret_matchers,
+			  struct err *err) __attribute__((warn_unused_result));
 
 void silence_put_matchers(struct js_out *out, const struct silence_matchers *matchers);
 /* The whole of it, as the API and the audit show it. */

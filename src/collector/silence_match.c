@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a silence covers, and the index that finds it. */
-#include <fnmatch.h>
-
 #include "collector/silence_parts.h"
 
 static bool is_given(const struct silence_matchers *m, enum silence_field field)
@@ -14,13 +12,12 @@ static bool is_name(const struct silence_matchers *m, enum silence_field field)
 	return is_given(m, field) && !(m->patterns & 1U << field);
 }
 
-/*
- * As policies do. glibc's fnmatch does not go back past a second star, so no pattern costs much; but it costs ten times a
- * strncmp, which tells nearly all that do not fit.
- */
-static bool fits(const struct silence_matchers *m, enum silence_field field, const char *value)
+size_t silence_parts(const struct silence_matchers *m)
 {
-	return strncmp(m->text[field], value, m->plain[field]) == 0 && fnmatch(m->text[field], value, 0) == 0;
+	size_t n = 0;
+	for (unsigned i = 0; i < SILENCE_FIELD_COUNT; i++)
+		n += m->patterns & 1U << i ? m->globs[i].n_parts : 0;
+	return n;
 }
 
 bool silence_covers(const struct silence_matchers *m, const char *const values[SILENCE_FIELD_COUNT], unsigned fields)
@@ -28,7 +25,8 @@ bool silence_covers(const struct silence_matchers *m, const char *const values[S
 	for (unsigned i = 0; i < SILENCE_FIELD_COUNT; i++) {
 		if (!is_given(m, i) || !(fields & 1U << i))
 			continue;
-		if (is_name(m, i) ? strcmp(m->text[i], values[i]) != 0 : !fits(m, i, values[i]))
+		if (is_name(m, i) ? strcmp(m->text[i], values[i]) != 0
+				  : !glob_match(&m->globs[i], m->text[i], str_of(values[i])))
 			return false;
 	}
 	return true;

@@ -18,7 +18,7 @@ struct silences {
 	struct store *store;
 	struct logger *log;
 	struct silence_entry *active[SILENCES_ACTIVE_MAX];
-	size_t n_active, n_kind[SILENCE_KIND_COUNT];
+	size_t n_active, n_kind[SILENCE_KIND_COUNT], n_parts; /* SILENCES_PARTS_MAX */
 	struct silence_entry *buckets[SILENCE_BUCKETS]; /* by rule and namespace, "" where they are no plain names */
 	uint64_t version;
 };
@@ -27,6 +27,8 @@ struct silences {
 enum { SILENCE_ALL_FIELDS = (1 << SILENCE_FIELD_COUNT) - 1 };
 bool silence_covers(const struct silence_matchers *matchers, const char *const values[SILENCE_FIELD_COUNT],
 		    unsigned fields);
+/* Parts of all its patterns. */
+size_t silence_parts(const struct silence_matchers *matchers);
 bool silence_same(const struct silence_matchers *a, const struct silence_matchers *b);
 void silence_values(const struct subject_view *subject, const char *rule, const char *values[SILENCE_FIELD_COUNT]);
 

@@ -25,6 +25,7 @@ static int take_in(struct silences *silences, const struct silence *silence, str
 	*entry = (struct silence_entry){ .silence = *silence, .place = silences->n_active };
 	silences->active[silences->n_active++] = entry;
 	silences->n_kind[silence->kind]++;
+	silences->n_parts += silence_parts(&silence->matchers);
 	silence_index_add(silences, entry);
 	silences->version++;
 	return 0;
@@ -34,6 +35,7 @@ static void take_out(struct silences *silences, struct silence_entry *entry)
 {
 	silence_index_remove(silences, entry);
 	silences->n_kind[entry->silence.kind]--;
+	silences->n_parts -= silence_parts(&entry->silence.matchers);
 	struct silence_entry *last = silences->active[--silences->n_active];
 	silences->active[entry->place] = last;
 	last->place = entry->place;
@@ -54,11 +56,9 @@ static struct silence_entry *find(const struct silences *silences, int64_t id)
 static bool of_row(const struct store_silence_row *row, struct silence *ret)
 {
 	struct silence s = { .id = row->row, .created = row->created, .until = row->until, .ended = row->ended };
-	if (row->kind >= SILENCE_KIND_COUNT || silence_matchers_read(row->matchers, &s.matchers, NULL) < 0)
+	if (row->kind >= SILENCE_KIND_COUNT || silence_matchers_read(row->matchers, row->kind, &s.matchers, NULL) < 0)
 		return false; /* of a later version, or damaged */
 	s.kind = row->kind;
-	if (s.kind == SILENCE_ACKNOWLEDGEMENT)
-		s.matchers.patterns = 0;
 	str_copy(s.reason, sizeof s.reason, row->reason);
 	str_copy(s.author, sizeof s.author, row->author);
 	str_copy(s.ended_by, sizeof s.ended_by, row->ended_by);
@@ -262,6 +262,8 @@ int silences_add(struct silences *silences, const struct silence *draft, const s
 	}
 	if (silences->n_active == SILENCES_ACTIVE_MAX)
 		return err_set(err, ERR_USAGE, "%d are active already: end some of them", SILENCES_ACTIVE_MAX);
+	if (silences->n_parts + silence_parts(&s.matchers) > SILENCES_PARTS_MAX && s.matchers.patterns)
+		return err_set(err, ERR_USAGE, "too many patterns are active already: give names, or end some of them");
 	s.id = 0;
 	s.created = deed->at;
 	s.ended = (struct wall){ 0 };

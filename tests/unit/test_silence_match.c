@@ -135,7 +135,7 @@ static void which_one(void **state)
 static void acknowledged_by_name(void **state)
 {
 	(void)state;
-	const char *const star = "{\"namespace\":\"a\",\"workload\":\"w*\",\"rule\":\"oom-kill\"}";
+	const char *const star = "{\"namespace\":\"a\",\"workload\":\"w*[\",\"rule\":\"oom-kill\"}";
 	char body[300];
 	struct silence s;
 	struct err err;
@@ -143,7 +143,7 @@ static void acknowledged_by_name(void **state)
 	assert_int_equal(silence_parse(str_of(body), now, &s, &err), 0);
 	assert_int_equal(s.matchers.patterns, 0);
 	assert_int_equal(s.until.ms, now.ms + 24 * 3600 * 1000);
-	const struct subject_view one = subject_of("prod", "a", "w*", "p"),
+	const struct subject_view one = subject_of("prod", "a", "w*[", "p"),
 				  other = subject_of("prod", "a", "wide", "p");
 	(void)add("acknowledgement", star, 1000);
 	assert_non_null(silences_on(silences, &one, "oom-kill", SEVERITY_CRITICAL, now));
@@ -252,6 +252,10 @@ static void bodies(void **state)
 		{ "{\"kind\":\"silence\",\"matchers\":{\"node\":\"x\"}," R "," U "}", "matchers has no 'node'" },
 		{ "{\"kind\":\"silence\",\"matchers\":{\"rule\":\"oom-kil\"}," R "," U "}",
 		  "matchers.rule: no rule 'oom-kil': did you mean 'oom-kill'?" },
+		{ "{\"kind\":\"silence\",\"matchers\":{\"pod\":\"a[b\"}," R "," U "}",
+		  "matchers.pod: a '[' that is not closed" },
+		{ "{\"kind\":\"silence\",\"matchers\":{\"pod\":\"*a*a*a*a*a*a*a*a*b\"}," R "," U "}",
+		  "matchers.pod: a pattern of more than 16 parts" },
 		{ "{\"kind\":\"silence\",\"matchers\":{\"severity\":\"bad\"}," R "," U "}",
 		  "matchers.severity: one of" },
 		{ "{" M "," U "}", "reason: a text" },

@@ -269,6 +269,33 @@ static void in_the_way(void **state)
 	end(&r);
 }
 
+/* The patterns of all together are limited, for each is compared with each finding; names are not. */
+static void too_many_patterns(void **state)
+{
+	(void)state;
+	struct rig r = begin();
+	struct err err;
+	int64_t id, other, last = 0;
+	char matchers[64];
+	for (unsigned i = 0; i < SILENCES_PARTS_MAX / 4; i++) { /* of four parts each */
+		(void)snprintf(matchers, sizeof matchers, "{\"workload\":\"*w%u*\",\"pod\":\"*\"}", i);
+		last = add(&r, "silence", matchers, 60000);
+	}
+	stop(&r);
+	start(&r);
+	assert_true(try_add(&r, "silence", "{\"pod\":\"?\"}", 60000, &id, &other, &err) < 0);
+	assert_int_equal(err.kind, ERR_USAGE);
+	assert_int_equal(other, 0);
+	assert_string_equal(err.message, "too many patterns are active already: give names, or end some of them");
+	(void)add(&r, "silence", "{\"pod\":\"p\"}", 60000);
+	const struct deed deed = by(&r, "ops");
+	must(silences_end(r.silences, last, &deed, &err), &err);
+	(void)add(&r, "silence", "{\"pod\":\"?\"}", 60000);
+	(void)add(&r, "silence", "{\"pod\":\"p*?\"}", 60000);
+	assert_true(try_add(&r, "silence", "{\"pod\":\"q\\\\*\"}", 60000, &id, &other, &err) < 0);
+	end(&r);
+}
+
 static void connect_agent(struct rig *r, int64_t agent, unsigned n)
 {
 	static struct wire_hello hello;
@@ -381,13 +408,9 @@ static void a_row_that_is_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(made_and_ended),
-		cmocka_unit_test(through_a_restart),
-		cmocka_unit_test(expired),
-		cmocka_unit_test(in_the_way),
-		cmocka_unit_test(resolved),
-		cmocka_unit_test(kept_for_a_year),
-		cmocka_unit_test(a_row_that_is_none),
+		cmocka_unit_test(made_and_ended),  cmocka_unit_test(through_a_restart),  cmocka_unit_test(expired),
+		cmocka_unit_test(in_the_way),      cmocka_unit_test(too_many_patterns),  cmocka_unit_test(resolved),
+		cmocka_unit_test(kept_for_a_year), cmocka_unit_test(a_row_that_is_none),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
