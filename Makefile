@@ -203,6 +203,9 @@ $(KINDS:%=check-%): check-%: tests ## one kind under VARIANT: unit property gold
 .PHONY: check-lab
 check-lab: all ## the agent beside a JVM that the kernel kills, on a kernel of its own (QEMU): 6 minutes, no part of check
 	@BANKFULL=$B/bankfull tests/lab/agent.sh
+.PHONY: e2e-shots
+e2e-shots: all ## pictures of every page, light and dark, in three widths, in build/e2e; ONLY=glob of pages. Look at them
+	@BUILD=$B tests/e2e/shots '$(or $(ONLY),*)'
 golden-update: all ## rewrite tests/golden; read the diff before you commit it
 	@BANKFULL=$B/bankfull tests/golden/run --update
 fuzz: ## fuzz one parser or all: make fuzz FUZZ=smaps SECS=60
@@ -220,6 +223,7 @@ bench: all ## the figures of the README, side by side with what one would use in
 	@tools/deps build run bench
 	@BANKFULL=$B/bankfull tests/bench/run
 	@COLLECTOR=$B/bankfull-collector tests/bench/viewers
+	@COLLECTOR=$B/bankfull-collector tests/bench/dashboard
 demo: ## start a real engine under memory pressure and explain its memory
 	@tools/deps build run
 	@$(SUBMAKE) all

@@ -189,8 +189,10 @@ class Browser:
         return False
 
     def heap_bytes(self):
+        """Of the scripts, of the documents (Blink's objects), and buffers."""
         self.cdp("HeapProfiler.collectGarbage")
-        return self.cdp("Runtime.getHeapUsage")["usedSize"]
+        usage = self.cdp("Runtime.getHeapUsage")
+        return usage["usedSize"] + usage.get("embedderHeapUsedSize", 0) + usage.get("backingStorageSize", 0)
 
     # --- what it complains about ---
 
