@@ -186,7 +186,7 @@ static void versions(void **state)
 	OK(store_open(f->scratch.path, NULL, &store, err));
 	struct store_agent_row row;
 	OK(store_agent_read(store, 5, &row, err));
-	assert_string_equal(row.subject.pod, "p");
+	assert_string_equal(row.hello.subject.pod, "p");
 	store_close(store);
 	check(f->scratch.path);
 	sql(f, "PRAGMA user_version = 99");
