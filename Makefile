@@ -228,6 +228,10 @@ demo: ## start a real engine under memory pressure and explain its memory
 	@tools/deps build run
 	@$(SUBMAKE) all
 	@tools/demo
+.PHONY: screenshots
+screenshots: all ## the pictures of README.md, by Chromium on a replayed fleet: docs/images
+	@tools/deps build run check
+	@tools/screenshots $B docs/images
 
 # --- lint -----------------------------------------------------------------------------------
 LINTS := format-check layers headers purity banned sizes cppcheck shellcheck webcheck spell docs-check tidy
@@ -267,6 +271,10 @@ install: all ## into DESTDIR and PREFIX (/usr/local)
 	install -m 755 $(PROGRAMS:%=$B/%) $(DESTDIR)$(BINDIR)
 	install -m 644 LICENSE NOTICE NEWS.md $(wildcard README.md) $(DESTDIR)$(DOCDIR)
 	$(if $(wildcard docs/*.md),install -m 644 $(wildcard docs/*.md docs/*.json) $(DESTDIR)$(DOCDIR))
+	$(if $(wildcard docs/images/*),install -d $(DESTDIR)$(DOCDIR)/docs/images && install -m 644 $(wildcard docs/images/*) $(DESTDIR)$(DOCDIR)/docs/images)
+	install -d $(DESTDIR)$(DOCDIR)/contrib/prometheus $(DESTDIR)$(DOCDIR)/contrib/grafana
+	install -m 644 $(wildcard contrib/prometheus/*.yml) $(DESTDIR)$(DOCDIR)/contrib/prometheus
+	install -m 644 $(wildcard contrib/grafana/*.json) $(DESTDIR)$(DOCDIR)/contrib/grafana
 	$(if $(wildcard docs/rules/*.md),install -m 644 $(wildcard docs/rules/*.md) $(DESTDIR)$(DOCDIR)/rules)
 uninstall: ## remove what install put there
 	rm -f $(PROGRAMS:%=$(DESTDIR)$(BINDIR)/%)
