@@ -125,7 +125,10 @@ static bool is_same_site(const struct web *web, struct str origin, const struct 
 		return false; /* "null" too: a page in a sandbox, or led here by a redirect */
 	if (is_public(web, from.host) && tls == web->site.tls && port_of(&from, tls) == web->site.port)
 		return true;
-	/* Over TLS, a page that came without may be whoever's who sits on the line. Without, a proxy may have ended TLS. */
+	/* Who sits on the line can write every page that comes without TLS, under the name of this site too. */
+	if (!tls && web->site.tls && is_public(web, from.host) && !listen_host_is_address(from.host))
+		return false;
+	/* The same where the request came over TLS. Where it came without, a proxy may have ended TLS. */
 	return (tls || !request->is_tls) && authority_parse(server_header(request, "host"), &host) &&
 	       same_host(from.host, host.host) && port_of(&from, tls) == port_of(&host, tls);
 }

@@ -158,6 +158,11 @@ static void origins(void **state)
 		{ PUBLIC, "bankfull.svc:8481", "https://bankfull.example.com:443", true },
 		{ PUBLIC, "bankfull.svc:8481", "http://bankfull.example.com", false },
 		{ PUBLIC, "bankfull.svc:8481", "https://bankfull.example.com:8443", false },
+		/* TLS ended at a proxy, and somebody on the line between there and the browser */
+		{ PUBLIC, "bankfull.example.com", "https://bankfull.example.com", true },
+		{ PUBLIC, "bankfull.example.com", "http://bankfull.example.com", false },
+		{ PUBLIC, "BANKFULL.example.com:8481", "http://bankfull.example.COM:8481", false },
+		{ PUBLIC, "localhost:8481", "http://localhost:8481", true },
 		{ PUBLIC, "bankfull.svc:8481", "https://evil.example", false },
 		{ 0, "b.example", NULL, false },
 		{ COOKIE, "b.example", NULL, false }, /* what a browser adds by itself is not enough */
