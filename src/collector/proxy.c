@@ -74,6 +74,17 @@ bool proxy_peers_has(const struct proxy_peers *peers, const char *peer)
 
 /* --- what it says ------------------------------------------------------------------------------------------------ */
 
+/* What each client sends of itself, and a page can have a say in: by one of these everybody would be somebody. */
+static bool is_of_clients(const char *name)
+{
+	static const char *const names[] = { "accept", "authorization", "content-type", "cookie",
+					     "host",   "origin",        "referer",      "user-agent" };
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
 /* A header's name as server_header() takes it. */
 static int take_header(const char *name, char dest[PROXY_HEADER_CAP], struct err *err)
 {
@@ -85,6 +96,8 @@ static int take_header(const char *name, char dest[PROXY_HEADER_CAP], struct err
 			return err_set(err, ERR_USAGE, "the name of a header has letters, digits, '-' and '_' alone");
 		dest[i] = (char)tolower((unsigned char)name[i]);
 	}
+	if (is_of_clients(dest))
+		return err_set(err, ERR_USAGE, "%s is a header of every client, and names no user", dest);
 	return 0;
 }
 

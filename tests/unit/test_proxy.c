@@ -217,8 +217,8 @@ static void who_may_say_it(void **state)
 	assert_string_equal(proxy.user_header, "x-forwarded-user");
 	assert_string_equal(proxy.groups_header, "");
 	static const char *const bad[] = {
-		"",       "a:b",      "a b",
-		"x\r\ny", "\xc3\xa9", "a-header-whose-name-is-much-too-long-for-a-header-of-anybody-at-all-1234"
+		"",    "Origin", "HOST",     "a:b",
+		"a b", "x\r\ny", "\xc3\xa9", "a-header-whose-name-is-much-too-long-for-a-header-of-anybody-at-all-1234"
 	};
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		assert_true(proxy_init(&proxy, "10.0.0.0/8", bad[i], NULL, &err) < 0);
