@@ -11,8 +11,14 @@ static int read_token(const struct alert_message *message, struct buf *token, st
 	if (!message->token_file[0])
 		return 0;
 	int rc = file_read_at(AT_FDCWD, message->token_file, ALERT_TOKEN_MAX, token, err);
-	if (rc == 0 && str_trim(buf_str(token)).len == 0)
+	struct str text = rc == 0 ? str_trim(buf_str(token)) : STR("");
+	if (rc == 0 && text.len == 0)
 		rc = err_set(err, ERR_USAGE, "%s is empty", message->token_file);
+	/* It becomes a line of a header. */
+	for (size_t i = 0; rc == 0 && i < text.len; i++)
+		if (text.ptr[i] <= ' ' || text.ptr[i] >= 0x7f)
+			rc = err_set(err, ERR_USAGE, "%s has more in it than one token of visible ASCII",
+				     message->token_file);
 	if (rc < 0)
 		err_wrap(err, "the token to send with");
 	return rc;

@@ -66,6 +66,14 @@ static int take_url(struct str value, char *dest, struct err *err)
 	return rc;
 }
 
+/* "/api/v2/alerts" is put behind it. */
+static int check_base(const char *url, struct err *err)
+{
+	return strpbrk(url, "?#") ? err_set(err, ERR_USAGE,
+					    "url: Alertmanager's is its base, without a '?' or '#': http://HOST:9093")
+				  : 0;
+}
+
 static int take_type(struct str value, enum receiver_type *dest, struct err *err)
 {
 	for (unsigned i = 0; i < RECEIVER_TYPE_COUNT; i++) {
@@ -258,10 +266,11 @@ static int check_receiver(struct reading *r, size_t i, struct err *err)
 	for (size_t k = 0; k < i; k++)
 		if (strcmp(r->conf->receivers[k].name, receiver->name) == 0)
 			return err_set(err, ERR_USAGE, "there is a receiver '%s' already", receiver->name);
+	int rc = receiver->type == RECEIVER_ALERTMANAGER ? check_base(receiver->url, err) : 0;
 	/* Alertmanager is where dead man's switches are made of it; a webhook would be a call each minute. */
 	if (!r->watchdog_said[i])
 		receiver->watchdog = receiver->type == RECEIVER_ALERTMANAGER;
-	return 0;
+	return rc;
 }
 
 static int refer(const struct alertconf *conf, struct str name, uint32_t *bits, struct err *err)
@@ -333,6 +342,8 @@ static int add_short_one(struct alertconf *conf, const char *url, struct err *er
 			return err_set(err, ERR_USAGE, "--alertmanager: the file has a receiver of this name already");
 	struct alert_receiver *receiver = &conf->receivers[conf->n_receivers];
 	int rc = take_url(str_of(url), receiver->url, err);
+	if (rc == 0)
+		rc = check_base(receiver->url, err);
 	if (rc < 0) {
 		err_wrap(err, "--alertmanager");
 		return rc;

@@ -8,8 +8,11 @@ int value_unknown(struct str key, const char *what, const char *const names[], s
 {
 	char shown[TYPO_NAME_CAP], hint[TYPO_HINT_CAP];
 	struct typo typo = { .said = key };
-	for (size_t i = 0; names[i]; i++)
+	for (size_t i = 0; names[i]; i++) {
+		if (str_eq(key, str_of(names[i])))
+			return err_set(err, ERR_USAGE, "%s: a list or an object of its own, not a text", names[i]);
 		typo_offer(&typo, names[i]);
+	}
 	str_copy(shown, sizeof shown, key);
 	return err_set(err, ERR_USAGE, "%s has no '%s'%s", what, shown, typo_hint(&typo, hint));
 }
@@ -35,7 +38,8 @@ int value_ms(const char *key, struct str value, uint64_t least, uint64_t most, u
 	uint64_t ms;
 	int rc = units_parse_ms(value, &ms, err);
 	if (rc == 0 && (ms < least || ms > most))
-		rc = err_set(err, ERR_USAGE, "%llu to %llu s", (unsigned long long)(least + 999) / 1000,
+		rc = err_set(err, ERR_USAGE, "%llu%s to %llu s",
+			     (unsigned long long)(least % 1000 ? least : least / 1000), least % 1000 ? " ms" : "",
 			     (unsigned long long)most / 1000);
 	if (rc < 0)
 		err_wrap(err, "%s", key);
