@@ -5,7 +5,7 @@ import { h, name, prose, replace } from './dom.js';
 import { count, percentBp, plural } from './format.js';
 import { subscribe } from './live.js';
 import { link } from './router.js';
-import { failure } from './states.js';
+import { failure, loading } from './states.js';
 import { severityMark } from './severity.js';
 import { silenceButton, silencedNote } from './finding_view.js';
 import { arrive, card, coming, crumbs, head, note, put, tile } from './parts.js';
@@ -59,6 +59,7 @@ class WorkloadPage {
 		this.request = { view: 'pods', sort: 'danger', from: 0, count: PODS_MAX };
 		this.live = subscribe({ subscribe: 'fleet', ...this.request, filter: this.filter() }, { message: (m) => this.onMessage(m), state: (state, since) => { this.lostAt = state === 'lost' ? since : 0; } });
 		this.timer = setInterval(() => this.tick(), 1000);
+		this.paintPods();
 		this.loadSlow();
 	}
 
@@ -75,6 +76,7 @@ class WorkloadPage {
 			return;
 		this.matching = message.matching ?? this.matching;
 		this.rows = this.frame.filter((row) => row.workload_id === this.ctx.id);
+		this.paintPods();
 	}
 
 	async loadSlow()
@@ -102,6 +104,7 @@ class WorkloadPage {
 	{
 		if (performance.now() - this.slowAt > SLOW_MS)
 			this.loadSlow();
+		this.paintTop();
 		this.paintPods();
 	}
 
@@ -109,20 +112,30 @@ class WorkloadPage {
 	{
 		this.table.show(this.rows, this.lostAt ? Date.now() - this.lostAt : 0);
 		this.table.element.hidden = !this.rows.length;
-		put(this.parts.note, this.frame && !this.rows.length ? note('No pod of it was heard of within a day. What is known of its past is below.') :
+		put(this.parts.note, !this.frame ? loading('its pods') : !this.rows.length ? note('No pod of it was heard of within a day. What is known of its past is below.') :
 			this.matching > PODS_MAX ? note(`The ${PODS_MAX} nearest to their limit; all ${count(this.matching)} are in `, h('a', { href: link('', { view: 'pods', ns: this.workload.namespace, workload: this.workload.workload }) }, 'the fleet'), '.') : null);
+	}
+
+	/* The rows are newer than the sums; they tell where they are all of it. */
+	least()
+	{
+		const w = this.workload;
+		const rows = this.matching > PODS_MAX ? [] : this.rows.filter((row) => row.state !== 'gone' && row.freeboard_bp !== null);
+		const row = rows.reduce((a, b) => (a && a.freeboard_bp <= b.freeboard_bp ? a : b), null);
+		return row ? [row.freeboard, row.freeboard_bp, row.id] : [w.worst_freeboard_bytes, w.worst_freeboard_bp, w.worst_pod];
 	}
 
 	paintTop()
 	{
+		const [freeboard, freeboard_bp, worst] = this.least();
 		const w = this.workload, { posts, pods = [] } = this.more;
 		const versions = [...new Set(pods.map((pod) => pod.agent_version).filter(Boolean))];
 		put(this.parts.head, head(crumbs(w), w.workload === null ? 'Agents that name no workload' : name(w.workload, 96), severityMark(w.severity), w.roles.join(', '),
 			h('span', null, `${plural(w.pods, 'pod')}, ${count(w.pods_connected)} connected`), versions.length ? h('span', { class: versions.length > 1 ? 'sev-warning' : null }, 'agents ', name(versions.join(', '), 64)) : null));
 		const share = (sum) => (sum.bytes !== null && w.limit.bytes ? `${(sum.bytes / w.limit.bytes * 100).toFixed(0)} % of the limits` : '');
-		const last = w.last_postmortem_ms ?? posts?.[0]?.received_ms ?? null;
+		const last = posts?.[0]?.died_ms ?? w.last_postmortem_ms ?? null;
 		put(this.parts.figures, h('dl', { class: 'figure-tiles' },
-			tile('Least freeboard', w.worst_freeboard_bytes, w.worst_freeboard_bp === null ? w.pods_connected ? '' : 'no pod is connected' : `${percentBp(w.worst_freeboard_bp)} `, w.worst_pod ? h('a', { href: link(`pods/${w.worst_pod}`) }, 'of its limit') : null),
+			tile('Least freeboard', freeboard, freeboard_bp === null ? w.pods_connected ? '' : 'no pod is connected' : `${percentBp(freeboard_bp)} `, worst ? h('a', { href: link(`pods/${worst}`) }, 'of its limit') : null),
 			tile('Floors together', w.floor.bytes, share(w.floor)), tile('Limits together', w.limit.bytes, `of ${plural(w.limit.of_pods, 'pod')}`),
 			tile('Open findings', count(w.findings.critical + w.findings.warning + w.findings.notice), `${w.findings.critical} critical, ${w.findings.warning} warning, ${w.findings.notice} notice`),
 			tile('Last death', last === null ? 'none known' : when(last), posts ? plural(posts.length, 'post-mortem') : '')));

@@ -41,6 +41,10 @@ export function podsTable()
 				}
 				return one.tr;
 			});
+			const there = new Set(rows.map((row) => row.id));
+			for (const id of made.keys())
+				if (!there.has(id))
+					made.delete(id);
 			if (wanted.length !== body.children.length || wanted.some((tr, i) => body.children[i] !== tr))
 				body.replaceChildren(...wanted);
 		},
