@@ -122,13 +122,15 @@ static int check_place(const struct options *options, struct err *err)
 	return 0;
 }
 
-/* The picture comes last: what could not be printed leaves none. */
+/* Neither keeps the other back: a reader that went away ends the program, and a full disk is no reason to print nothing. */
 static int hand_out(const struct options *options, const struct faces *faces, struct err *err)
 {
-	int rc = command_print(&faces->printed, "the report", err);
-	if (rc == 0 && faces->picture.len)
-		rc = file_create_at(AT_FDCWD, options->svg, buf_str(&faces->picture), 0666, err);
-	return rc;
+	struct err unprinted = { 0 };
+	int rc = faces->picture.len ? file_create_at(AT_FDCWD, options->svg, buf_str(&faces->picture), 0666, err) : 0;
+	int printed = command_print(&faces->printed, "the report", &unprinted);
+	if (rc == 0 && printed < 0)
+		*err = unprinted;
+	return rc < 0 ? rc : printed;
 }
 
 static void faces_done(struct faces *faces)

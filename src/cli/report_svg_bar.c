@@ -53,8 +53,10 @@ static struct axis axis_of(const struct ledger *l)
 	axis.end = axis.sum;
 	if (l->residual_bytes.known && l->residual_bytes.bytes > 0)
 		axis.end = sat_add(axis.end, (uint64_t)l->residual_bytes.bytes);
-	else if (!l->residual_bytes.known && qty_or(l->charge_bytes, 0) > axis.sum)
-		axis.end = l->charge_bytes.bytes;
+	/* Whose it is was not read; that it is there was: up to the charge, or at least to the floor. */
+	uint64_t known = qty_or(l->charge_bytes, qty_or(l->floor_bytes, 0));
+	if (!l->residual_bytes.known && known > axis.sum)
+		axis.end = known;
 	uint64_t most = axis.end, others[] = { l->limit.kind == LIMIT_SET ? l->limit.bytes : 0,
 					       qty_or(l->charge_bytes, 0), qty_or(l->floor_bytes, 0) };
 	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)

@@ -171,7 +171,7 @@ void svg_document(struct buf *out, double width, double height, const char *titl
 			 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
 			 "width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" "
 			 "aria-labelledby=\"title desc\" font-family=\"system-ui, 'Segoe UI', Roboto, 'Noto Sans', "
-			 "'DejaVu Sans', sans-serif\" font-variant-numeric=\"tabular-nums\">\n<title id=\"title\">",
+			 "'DejaVu Sans', sans-serif\">\n<title id=\"title\">",
 			 width, height, width, height);
 	svg_escaped(out, str_of(title));
 	(void)buf_puts(out, "</title>\n<desc id=\"desc\">");

@@ -15,7 +15,7 @@ import xml.etree.ElementTree as ElementTree
 BANKFULL = sys.argv[1]
 SVG = "{http://www.w3.org/2000/svg}"
 ALLOWED = {SVG + name for name in ("svg", "title", "desc", "defs", "pattern", "path", "rect", "text", "g")}
-ATTRIBUTES = {"width", "height", "viewBox", "role", "aria-labelledby", "font-family", "font-variant-numeric", "id", "patternUnits", "d",
+ATTRIBUTES = {"width", "height", "viewBox", "role", "aria-labelledby", "font-family", "id", "patternUnits", "d",
               "stroke", "stroke-opacity", "stroke-width", "stroke-dasharray", "x", "y", "fill", "font-size", "font-weight", "text-anchor"}
 LEFT = 20.0
 SIZES = ["B", "KiB", "MiB", "GiB", "TiB"]

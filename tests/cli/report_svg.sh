@@ -43,6 +43,9 @@ result $? 'a picture beside JSON'
 [ "$(ls "$TMPDIR/d")" = "$(printf 'a.svg\nb.svg')" ]
 result $? 'no other file'
 
+cmp -s "$TMPDIR/d/a.svg" docs/images/report.svg
+result $? 'the picture that README.md shows is what the program draws: make screenshots'
+
 refused 'a file that is there is not replaced' 2 'is there already' --svg "$TMPDIR/d/a.svg"
 [ ! -s "$TMPDIR/out" ] && cmp -s "$TMPDIR/d/a.svg" "$TMPDIR/d/b.svg"
 result $? 'and nothing was printed'
@@ -73,8 +76,14 @@ timeout 20 "$BANKFULL" report --capture $capture --svg - >/dev/full 2>"$TMPDIR/e
 [ $? -eq 3 ] && grep -qF 'could not be written to standard output' "$TMPDIR/err"
 result $? 'a standard output that is full'
 timeout 20 "$BANKFULL" report --capture $capture --svg "$TMPDIR/d/late.svg" >/dev/full 2>"$TMPDIR/err" </dev/null
-[ $? -eq 3 ] && [ ! -e "$TMPDIR/d/late.svg" ]
-result $? 'a table that could not be printed leaves no picture'
+[ $? -eq 3 ] && cmp -s "$TMPDIR/d/late.svg" "$TMPDIR/d/a.svg"
+result $? 'a table that could not be printed does not cost the picture'
+timeout 20 "$BANKFULL" report --capture $capture --svg "$TMPDIR/d/head.svg" 2>"$TMPDIR/err" </dev/null | head -n 1 >/dev/null
+cmp -s "$TMPDIR/d/head.svg" "$TMPDIR/d/a.svg"
+result $? 'nor does a reader that goes away'
+report --svg "$TMPDIR/none/b.svg"
+[ $rc -eq 3 ] && cmp -s "$TMPDIR/out" "$TMPDIR/table"
+result $? 'a picture that could not be written does not cost the table'
 timeout 20 "$BANKFULL" report --capture "$TMPDIR/none" --svg "$TMPDIR/d/none.svg" >/dev/null 2>"$TMPDIR/err" </dev/null
 [ $? -eq 2 ] && [ ! -e "$TMPDIR/d/none.svg" ]
 result $? 'a report that failed leaves no picture'
