@@ -23,6 +23,8 @@ void api_me(struct api_call *call)
 	api_put_bool(out, "open", call->api->web && call->api->web->open);
 	put_text(out, "version", call->api->version);
 	put_text(out, "cluster", call->api->cluster ? call->api->cluster : "");
+	js_out_key(out, "now_ms");
+	js_out_i64(out, call->now.ms);
 	js_out_object_end(out);
 	api_end(call);
 }

@@ -27,6 +27,15 @@ const table = fs.readFileSync(sizes, 'utf8').trim().split('\n').map((line) => /^
 same(`${table.length} sizes read as src/base/units.c writes them`,
 	table.length > 100 ? table.map(([n, text]) => [f.bytes(Number(n)).replace('−', '-'), text, n]) : [[table.length, 'more', 'rows']]);
 
+const n = await load('now.js');
+const hour = 3600000, near = (ms, there) => Math.abs(ms - there) < 1000;
+same('time is the collector’s, where the browser’s is another', [0, hour, -hour, 24 * hour, -24 * hour, 0].map((off) => {
+	n.learn(Date.now() + off);
+	return [near(n.now(), Date.now() + off), true, off];
+}));
+n.learn(Date.now() + 1500);
+same('what the way here takes is no difference', [[near(n.now(), Date.now()), true]]);
+
 const FORMATS = [f.bytes, f.signedBytes, f.percentBp, f.duration, f.roughly, f.ago, f.clock, f.date, f.count];
 same('what was not read is said to be, by every format', FORMATS.flatMap((format) =>
 	[null, undefined, NaN].map((n) => [format(n), f.UNREAD, `${format.name}(${n})`])));

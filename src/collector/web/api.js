@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests to the collector's API. Whoever calls gets the decoded body, or an ApiError that says what to tell people. */
+import { learn } from './now.js';
+
 export class ApiError extends Error {
 	constructor(status, code, message)
 	{
@@ -75,7 +77,12 @@ async function call(method, path, { params, body, signal } = {})
 		toLogin();
 	if (!response.ok)
 		throw await readError(response);
-	return response.status === 204 ? null : response.json();
+	if (response.status === 204)
+		return null;
+	const answer = await response.json();
+	if (Number.isFinite(answer?.now_ms))
+		learn(answer.now_ms);
+	return answer;
 }
 
 export function get(path, params, { signal } = {})

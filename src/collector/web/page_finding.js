@@ -3,6 +3,7 @@
 import { get } from './api.js';
 import { h, name, prose, replace } from './dom.js';
 import { plural } from './format.js';
+import { now } from './now.js';
 import { link } from './router.js';
 import { severityMark } from './severity.js';
 import { failure } from './states.js';
@@ -23,7 +24,7 @@ function paint(ctx, body, item, again)
 	put(body, head(item.pod === null ? crumbs(subject, ['the collector itself']) : crumbs(subject, [subject.workload], [subject.pod ?? 'pod', pod()]),
 		[severityMark(item.severity), ' ', prose(title)],
 		badge(open ? 'open' : 'cleared'), h('span', null, 'rule ', rulePage(item.rule)), ownerMark(item.owner),
-		item.pod === null ? null : h('a', { href: pod(open ? { last: presetFor(Date.now() - opened + BEFORE_MS) } : { from: opened - BEFORE_MS, to: (cleared ?? updated) + AFTER_MS }) }, 'The pod at that time')),
+		item.pod === null ? null : h('a', { href: pod(open ? { last: presetFor(now() - opened + BEFORE_MS) } : { from: opened - BEFORE_MS, to: (cleared ?? updated) + AFTER_MS }) }, 'The pod at that time')),
 	note('Opened ', when(opened), updated !== opened ? [`; updated, ${plural(item.updates, 'state')} in all, the latest `, when(updated)] : null, open ? null : ['; cleared ', when(cleared)], '.'),
 	silencedNote(item.silenced),
 	h('section', { class: `act edge-${item.severity}` }, findingBody(item, 'h2')),

@@ -3,6 +3,7 @@
 import { get } from './api.js';
 import { h, prose, replace } from './dom.js';
 import { subscribe } from './live.js';
+import { now } from './now.js';
 import { link } from './router.js';
 import { failure } from './states.js';
 import { stacked } from './chart.js';
@@ -120,7 +121,7 @@ class PodPage {
 
 	now()
 	{
-		return this.pod.sample ? this.pod.sample.received_ms + this.age() : Date.now();
+		return this.pod.sample ? this.pod.sample.received_ms + this.age() : now();
 	}
 
 	range()

@@ -6,6 +6,7 @@
 import { get, post } from './api.js';
 import { h, name, prose, replace } from './dom.js';
 import { SEVERITIES, clock, duration, plural } from './format.js';
+import { now } from './now.js';
 
 const FIELDS = ['cluster', 'namespace', 'workload', 'pod', 'rule'];
 const SPANS = [['1h', '1 hour', 3600], ['4h', '4 hours', 4 * 3600], ['1d', '1 day', 86400], ['7d', '7 days', 7 * 86400]];
@@ -97,7 +98,7 @@ class SilenceDialog {
 		this.custom.hidden = id !== 'custom';
 		this.custom.required = id === 'custom';
 		if (id === 'custom' && !this.custom.value) {
-			const at = new Date(Date.now() + 4 * 3600e3);
+			const at = new Date(now() + 4 * 3600e3);
 			this.custom.value = new Date(at - at.getTimezoneOffset() * 60e3).toISOString().slice(0, 16);
 		}
 	}
@@ -113,7 +114,7 @@ class SilenceDialog {
 	until()
 	{
 		const span = SPANS.find(([id]) => id === this.span);
-		return span ? Date.now() + span[2] * 1000 : new Date(this.custom.value).getTime();
+		return span ? now() + span[2] * 1000 : new Date(this.custom.value).getTime();
 	}
 
 	look()
@@ -197,5 +198,5 @@ export async function openSilence(ctx, matchers, done)
 /* "3 h left" of one that is active. */
 export function left(silence)
 {
-	return `${duration(Math.max(0, silence.until_ms - Date.now()) / 1000)} left`;
+	return `${duration(Math.max(0, silence.until_ms - now()) / 1000)} left`;
 }

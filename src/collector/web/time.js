@@ -5,6 +5,7 @@
  */
 import { h, replace } from './dom.js';
 import { iso } from './format.js';
+import { now } from './now.js';
 
 const MINUTE = 60000, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
 const PRESETS = [['15m', 15 * MINUTE, '15 min'], ['1h', HOUR, '1 h'], ['6h', 6 * HOUR, '6 h'], ['24h', DAY, '24 h'],
@@ -140,7 +141,7 @@ export function rangeControl(ctx, changed)
 
 	function paint()
 	{
-		const range = rangeOf(ctx.params, Date.now());
+		const range = rangeOf(ctx.params, now());
 		const held = element.contains(document.activeElement) ? document.activeElement.dataset.key : null;
 		const follow = (last) => set({ last, from: null, to: null });
 		replace(element,
