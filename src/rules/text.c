@@ -117,6 +117,9 @@ void finding_setting_bytes(struct finding *finding, const char *key, uint64_t by
 int largest_owner(const struct ledger *ledger)
 {
 	int best = -1;
+	/* Without the composition what is known are trifles: the page tables of a heap that nobody saw are not to blame. */
+	if (ledger_is_unread(ledger, OWNER_JAVA_HEAP) && ledger_is_unread(ledger, OWNER_NATIVE_OTHER))
+		return -1;
 	for (int owner = 0; owner < OWNER_COUNT; owner++) {
 		if (!ledger->listed[owner] || !qty_known(ledger->lines[owner].bytes) || owner == OWNER_PAGE_CACHE ||
 		    owner == OWNER_MAPPED_FILES)

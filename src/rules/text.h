@@ -26,7 +26,7 @@ void finding_bytes(struct finding *finding, const char *name, uint64_t bytes); /
 void finding_setting(struct finding *finding, const struct snapshot *snapshot, const char *key);
 void finding_setting_bytes(struct finding *finding, const char *key, uint64_t bytes, const char *where);
 
-/* The owner of most bytes among those that can still grow, or -1. */
+/* The owner of most bytes among those that can still grow, or -1; -1 also where neither heap nor native memory was read. */
 int largest_owner(const struct ledger *ledger);
 
 /* A line of the ledger as text: "java-heap 512.0 MiB". */

@@ -98,6 +98,11 @@ static void the_largest_owner_is_no_page_cache(void **state)
 	assert_int_equal(largest_owner(&l), OWNER_NATIVE_OTHER);
 	char text[64];
 	assert_string_equal(owner_text(text, &l, OWNER_NATIVE_OTHER), "native-other 6 B");
+	/* A heap that could not be read, with native memory that was: the rest can still be named. Neither: nobody can. */
+	put(&l, OWNER_JAVA_HEAP, qty_of(0, QTY_UNREAD));
+	assert_int_equal(largest_owner(&l), OWNER_NATIVE_OTHER);
+	put(&l, OWNER_NATIVE_OTHER, qty_of(0, QTY_UNREAD));
+	assert_int_equal(largest_owner(&l), -1);
 }
 
 int main(void)
