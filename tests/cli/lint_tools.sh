@@ -75,6 +75,11 @@ rm "$tree/docs/a.md"
 echo x >"$tree/docs/rules/no-such.md"
 sees "docs-check: a page without a rule" 'tools/docs-check none' 'no such rule'
 rm "$tree/docs/rules/no-such.md"
+mkdir "$tree/src/collector"
+printf 'f(\n\tSAY_INFO,\n\t"gone-well", SAY_DEBUG, "of-ours");\n' >"$tree/src/collector/a.c"
+sees "docs-check: an event without a row" 'tools/docs-check none' 'event gone-well of src/collector has no row'
+echo 'the `gone-well`' >"$tree/docs/collector.md"
+passes "docs-check: an event with a row" 'tools/docs-check none'
 printf '#!/bin/sh\necho "  --colour WHEN"\n' >"$tree/prog"
 chmod +x "$tree/prog"
 sees "docs-check: an option without documentation" 'tools/docs-check ./prog' '--colour is named in no page'
