@@ -64,8 +64,10 @@ static void track(struct picture *p, const struct ledger_budget *budget, double 
 		svg_line(p->out, AT_BUDGET, y - 3, AT_BUDGET, y + BAR + 3, SVG_INK, 1.5, false);
 	/* The bar is cut here; the figure says where it ends. */
 	if (x_of(budget, budget->actual_bytes.bytes) >= TRACK_END)
-		for (double x = TRACK_END - 9; x < TRACK_END; x += 5)
+		for (int stroke = 0; stroke < 2; stroke++) {
+			double x = TRACK_END - 9 + 5 * stroke;
 			svg_line(p->out, x, y + BAR + 2, x + 4, y - 2, "#ffffff", 2, false);
+		}
 }
 
 static void figures(struct picture *p, const struct ledger_budget *budget, double y)
@@ -105,10 +107,11 @@ void report_svg_budgets(struct picture *p)
 	svg_text(p->out, AT_BUDGET, p->y + 10, (struct svg_font){ 11.5, false, SVG_MUTED, SVG_END }, "set aside |");
 	svg_text(p->out, TRACK_END + 10, p->y + 10, small, "resident, of what was set aside");
 	p->y += 22;
-	for (size_t i = 0; i < p->ledger->n_budgets; i++, p->y += ROW) {
+	for (size_t i = 0; i < p->ledger->n_budgets; i++) {
 		const struct ledger_budget *budget = &p->ledger->budgets[i];
 		svg_text(p->out, PICTURE_LEFT, p->y + 12, strong, budget->name);
 		track(p, budget, p->y);
 		figures(p, budget, p->y);
+		p->y += ROW;
 	}
 }

@@ -109,7 +109,7 @@ double svg_wrapped(struct buf *out, double x, double y, double width, unsigned l
 	/* Wrapped as it is shown: an escape is longer than its byte. */
 	auto_buf struct buf shown = { .cap = 16 * 1024 };
 	struct str rest = esc_add(&shown, str_of(text)) ? buf_str(&shown) : STR("(too long)");
-	for (unsigned line = 1; rest.len && line <= lines_max; line++, y += font.size * 1.35) {
+	for (unsigned line = 1; rest.len && line <= lines_max; line++) {
 		struct str part = line_of(rest, width, font);
 		rest = str_trim(str_skip(rest, part.len));
 		if (rest.len && line == lines_max) {
@@ -119,6 +119,7 @@ double svg_wrapped(struct buf *out, double x, double y, double width, unsigned l
 		} else {
 			text_of(out, x, y, font, part);
 		}
+		y += font.size * 1.35;
 	}
 	return y;
 }
