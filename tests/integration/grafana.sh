@@ -23,6 +23,11 @@ end_all()
 trap end_all EXIT
 
 begin probe probe --seconds 270 --nmt summary -- --malloc-mib 64
+"$work/bankfull" report --pid "$pid" --limit 1Gi --svg "$work/live.svg" >"$work/live.txt" 2>&1
+[ $? -le 1 ] && python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$work/live.svg" && grep -q '>java-heap</text>' "$work/live.svg" &&
+	grep -q '>limit 1.00 GiB (told)</text>' "$work/live.svg"
+result $? 'a picture of a live JVM'
+
 listen=$(free_port) web=$(free_port) serve=$(free_port)
 mkdir "$work/data"
 "${BANKFULL}-collector" --listen "127.0.0.1:$serve" --data "$work/data" --cluster lab >/dev/null 2>"$work/collector.log" </dev/null &
