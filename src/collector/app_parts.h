@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What app.c and route.c share. */
+/* What app.c, app_start.c and route.c share. */
 #ifndef COLLECTOR_APP_PARTS_H
 #define COLLECTOR_APP_PARTS_H
 
@@ -38,5 +38,11 @@ enum { ROUTE_AGENTS = 0, ROUTE_LIVE, ROUTE_PROTOCOL_COUNT };
 
 /* route.c: requests and upgrades of all listeners; their context is the app. */
 extern const struct server_events route_events;
+
+/* app_start.c: all of it, or what was made until it failed. */
+int app_start(struct app *app, const char *version, struct err *err) __attribute__((warn_unused_result));
+/* app.c */
+int app_timers(struct app *app, struct err *err) __attribute__((warn_unused_result));
+void app_complain(struct app *app, const char *event, const char *what, const struct err *err);
 
 #endif
