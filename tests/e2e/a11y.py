@@ -94,9 +94,11 @@ def keyboard(b, pages_):
         page.open(b)
         b.js(SAME)
         count = len(b.js(INTERACTIVE))
-        for rounds in range(3 * count + 40):
+        again = 0
+        for _ in range(3 * count + 60):
             b.keys("Tab")
-            if b.js(STOP) == "again" and rounds > count:
+            again = again + 1 if b.js(STOP) == "again" else 0
+            if again > 8:  # two of the same kind are no round
                 break
         missed = b.js("return (function () {" + INTERACTIVE + "})().filter((e) => !window.__stops.has(window.__same(e)) && e.tabIndex >= 0)"
                       ".map((e) => e.outerHTML.slice(0, 160))")

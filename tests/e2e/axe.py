@@ -41,7 +41,7 @@ def tarball():
     os.makedirs(cache, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as work:
         try:
-            got = subprocess.run(["npm", "pack", "--silent", "--fetch-retries=1", "--fetch-retry-maxtimeout=5000", "--pack-destination", work, "%s@%s" % (name, version)],
+            got = subprocess.run(["npm", "pack", "--loglevel=error", "--fetch-retries=0", "--pack-destination", work, "%s@%s" % (name, version)],
                                  cwd=work, capture_output=True, text=True, timeout=300)
         except (OSError, subprocess.TimeoutExpired) as error:
             raise Missing("%s %s cannot be fetched: %s" % (name, version, error)) from None

@@ -31,10 +31,10 @@ def people(c):
         try:
             agent.connect()
             agent.say(agent.sample())
-            agent.finding("native-growth", cut(name, 200), "critical", owner="native-other", observation=LONG, change=name, change_when="now",
+            agent.finding("native-growth", cut(name, 159), "critical", owner="native-other", observation=LONG, change=name, change_when="now",
                           competing_causes=[LONG, name], effective_settings=[{"key": name, "value": LONG, "where": name}], validate=[name],
                           evidence={name[:40]: 7}, missing=[name])
-            agent.death(cut(name, 200), [], cause="container-limit", owner="native-other", why=LONG, confidence_pct=1,
+            agent.death(cut(name, 159), [], cause="container-limit", owner="native-other", why=LONG, confidence_pct=1,
                         life={"image": name, "engine": name, "jdk": name, "kernel": name, "thp": name, "jobs": [name]},
                         changed=[{"what": name, "before": LONG, "now": name}],
                         deep={"taken": name, "mappings": [{"resident_bytes": 1, "size_bytes": 1, "kind": name, "name": name}],

@@ -14,6 +14,8 @@ class Page:
         browser.go(self.path)
         seen = browser.shows(self.text, 15, "body")
         browser.until("!document.querySelector('[role=status].state')")
+        if self.path.startswith("/#/workloads/"):
+            browser.until("document.querySelector('.pods tbody tr') !== null", 5)
         if self.path.startswith(("/#/pods/", "/#/postmortems/")):
             browser.until("document.querySelector('.chart-plot canvas') !== null", 5)
         if self.act:

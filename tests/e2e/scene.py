@@ -353,7 +353,7 @@ class Scene:
         collector.move_clock(-hours * 3600)
         collector.start()
         self.cast()
-        before = self.add("fraud-detection-taskmanager-1-2", owners={**ROCKS, "rocksdb-block-cache": 0.41},
+        before = self.add("fraud-detection-taskmanager-1-2", owners={**ROCKS, "rocksdb-block-cache": 0.385},
                           grows=("rocksdb-block-cache", 0.1), node="node-12")
         for agent in self.agents:
             agent.connect()

@@ -38,7 +38,7 @@ def empty():
     with Scene(BUILD, where) as scene, Browser(where, scene.collector.url) as browser:
         shoot(browser, Page("fleet-empty", "/#/", "agent"))
         shoot(browser, Page("silences-empty", "/#/silences", "Nothing is silenced"))
-        shoot(browser, Page("alerts-empty", "/#/alerts", "alert"))
+        shoot(browser, Page("alerts-empty", "/#/alerts", "nothing calls anybody"))
 
 
 def main():

@@ -26,7 +26,7 @@ export function noMatch(query, clear)
 {
 	const parts = Object.entries(query.filter);
 	return empty('Nothing matches these filters',
-		h('ul', { class: 'terms' }, parts.map(([member, value]) => h('li', null, `${member}: `, name(value)))),
+		h('ul', { class: 'terms' }, parts.map(([member, value]) => h('li', null, `${member === 'q' ? 'search' : member}: `, name(value)))),
 		h('p', null, h('button', { type: 'button', class: 'primary', on: { click: clear } }, 'Clear filters')));
 }
 

@@ -41,8 +41,8 @@ function reason(alert)
 function worstRow(worst)
 {
 	const pod = name(worst.pod, 64);
-	return [worst.id === null ? pod : h('a', { href: `#/pods/${worst.id}` }, pod), severityMark(worst.severity),
-		[bytes(worst.freeboard), ' ', dim(percentBp(worst.freeboard_bp))]];
+	return [worst.id === null ? pod : h('a', { href: `#/pods/${worst.id}` }, pod),
+		[bytes(worst.freeboard), ' ', dim(percentBp(worst.freeboard_bp))], severityMark(worst.severity)];
 }
 
 function place(alert)
@@ -59,7 +59,7 @@ function activeCard(ctx, alert)
 			badge(`${alert.pods} of ${plural(alert.workload_pods, 'pod')}`), alert.pods_silenced ? badge('pods silenced') : null),
 		h('p', null, prose(alert.title), ' ', dim('since ', when(alert.started_ms))),
 		silencedNote(alert.silenced),
-		alert.worst.length ? table(['Worst pods', 'Severity', '#Freeboard'], alert.worst.map(worstRow), 'Worst pods') : null,
+		alert.worst.length ? table(['Worst pods', '#Freeboard', 'Severity'], alert.worst.map(worstRow), 'Worst pods') : null,
 		alert.pods > alert.worst.length ? note('and ', plural(alert.pods - alert.worst.length, 'more pod', 'more pods'), '.') : null,
 		reason(alert), h('ul', { class: 'events' }, alert.deliveries.map(deliveryItem)),
 		h('p', { class: 'actions' }, silenceButton(ctx, alert, alert.rule)));

@@ -11,6 +11,7 @@ import { makeFilters, makeTiles } from './fleet_filter.js';
 import { queryOf, readQuery, request, sameQuery, sortName, writeQuery } from './fleet_query.js';
 import { makeTable } from './fleet_table.js';
 import { subscribe } from './live.js';
+import { put } from './parts.js';
 import { link } from './router.js';
 import { loading } from './states.js';
 
@@ -230,10 +231,10 @@ class FleetPage {
 		const { fleet } = this;
 		const { query } = fleet;
 		if (query.sort !== 'danger' || query.descending)
-			replace(this.headline, h('span', { class: 'muted' }, `Sorted by ${sortName(query)}. `),
+			put(this.headline, h('span', { class: 'muted' }, `Sorted by ${sortName(query)}. `),
 				h('a', { href: link('', writeQuery({ ...query, sort: 'danger', descending: false })) }, 'What is in danger first'));
 		else if (!fleet.from)
-			replace(this.headline, headline(fleet.rows[0], fleet));
+			put(this.headline, headline(fleet.rows[0], fleet));
 	}
 
 	sayCritical(n)

@@ -37,7 +37,7 @@ function endButton(silence, end)
 function activeRow(silence, end)
 {
 	return h('tr', null, h('td', null, h('span', { class: 'badge' }, KINDS[silence.kind] ?? silence.kind), end ? h('div', null, endButton(silence, end)) : null),
-		h('td', null, matchersText(silence.matchers)), h('td', null, prose(silence.reason)), h('td', null, name(silence.author, 40)),
+		h('td', { class: 'long' }, matchersText(silence.matchers)), h('td', { class: 'long' }, prose(silence.reason)), h('td', null, name(silence.author, 40)),
 		h('td', null, when(silence.until_ms), h('div', { class: 'muted' }, left(silence))));
 }
 
@@ -45,7 +45,7 @@ function endedRow(silence)
 {
 	const how = { expired: 'it expired', resolved: 'nothing is open any more' }[silence.ended_by];
 	return h('tr', null, h('td', null, h('span', { class: 'badge state-gone' }, KINDS[silence.kind] ?? silence.kind)),
-		h('td', null, matchersText(silence.matchers)), h('td', null, prose(silence.reason)), h('td', null, name(silence.author, 40)),
+		h('td', { class: 'long' }, matchersText(silence.matchers)), h('td', { class: 'long' }, prose(silence.reason)), h('td', null, name(silence.author, 40)),
 		h('td', null, when(silence.created_ms)), h('td', null, when(silence.ended_ms), h('div', { class: 'muted' }, how ?? ['by ', name(silence.ended_by, 40)])));
 }
 
@@ -53,8 +53,8 @@ function deedRow(deed)
 {
 	const about = deed.after ?? deed.before;
 	return h('tr', null, h('td', null, when(deed.at_ms)), h('td', null, name(deed.who, 40), h('div', { class: 'muted' }, name(deed.peer, 48))),
-		h('td', null, name(deed.what, 40)), h('td', null, about?.matchers ? matchersText(about.matchers) : null),
-		h('td', null, about?.reason ? prose(about.reason) : null));
+		h('td', null, name(deed.what, 40)), h('td', { class: 'long' }, about?.matchers ? matchersText(about.matchers) : null),
+		h('td', { class: 'long' }, about?.reason ? prose(about.reason) : null));
 }
 
 /* A list that is read when it is opened, page by page. */

@@ -36,7 +36,7 @@ export function grown(growth)
 		return note('Not known: fewer than two samples of this process were recorded.');
 	const lines = (key, mark) => table([key, '#from', '#to', '#grown'], growth[`${key}s`].map((row) => [mark(row[key]), row.from_bytes, row.to_bytes, h('strong', null, signedBytes(row.grown_bytes))]));
 	return [note(`From ${at(growth.from)} to ${at(growth.to)}.`), growth.owners?.length ? lines('owner', ownerMark) : note('By owner it is not known: there were no two scans.'),
-		growth.groups?.length ? lines('group', (group) => group) : null];
+		growth.groups?.length ? lines('group', (group) => name(group, 24)) : null];
 }
 
 export function lastLedger({ composition, owners, charge_bytes: charge })
@@ -91,7 +91,7 @@ export function deepReading({ deep })
 		return note('None was made: it is, once, when a target comes near its limit and there is time.');
 	const { mappings, threads } = deep;
 	return [note(`Taken ${at(deep.taken)}.`),
-		mappings ? table(['mapping', 'kind', '#resident', '#size'], mappings.map((row) => [row.name === null ? dim('no name') : code(row.name), row.kind, row.resident_bytes, row.size_bytes])) : note('mappings: unread'),
+		mappings ? table(['mapping', 'kind', '#resident', '#size'], mappings.map((row) => [row.name === null ? dim('no name') : code(row.name), name(row.kind, 16), row.resident_bytes, row.size_bytes])) : note('mappings: unread'),
 		known(deep.mappings_total) ? note(`of ${count(deep.mappings_total)} mappings`) : null,
 		threads ? table(['threads named', '#how many'], threads.map((row) => [row.name === null ? dim('no name') : code(row.name), count(row.count)])) : note('threads: unread'),
 		threads ? note(`of ${known(deep.threads_total) ? count(deep.threads_total) : 'more than were looked at'}`) : null];

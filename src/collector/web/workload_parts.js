@@ -17,6 +17,15 @@ const CAUSES = {
 export const causeText = (cause) => CAUSES[cause] ?? name(cause, 32);
 
 /* The fleet's columns. Rows come in order; one is made anew only when something of it has changed. */
+/* A row that is moved does not lose the focus with it. */
+function reorder(body, rows)
+{
+	const focused = body.contains(document.activeElement) ? document.activeElement : null;
+	body.replaceChildren(...rows);
+	if (focused && body.contains(focused))
+		focused.focus({ preventScroll: true });
+}
+
 export function podsTable()
 {
 	const columns = columnsOf('pods');
@@ -46,7 +55,7 @@ export function podsTable()
 				if (!there.has(id))
 					made.delete(id);
 			if (wanted.length !== body.children.length || wanted.some((tr, i) => body.children[i] !== tr))
-				body.replaceChildren(...wanted);
+				reorder(body, wanted);
 		},
 	};
 }
