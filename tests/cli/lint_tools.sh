@@ -80,6 +80,9 @@ printf 'f(\n\tSAY_INFO,\n\t"gone-well", SAY_DEBUG, "of-ours");\n' >"$tree/src/co
 sees "docs-check: an event without a row" 'tools/docs-check none' 'event gone-well of src/collector has no row'
 echo 'the `gone-well`' >"$tree/docs/collector.md"
 passes "docs-check: an event with a row" 'tools/docs-check none'
+printf '\t"CREATE TABLE lost (x INTEGER)"\n' >"$tree/src/collector/store_sql.c"
+sees "docs-check: a table without a row" 'tools/docs-check none' 'table lost has no row'
+rm "$tree/src/collector/store_sql.c"
 printf '#!/bin/sh\necho "  --colour WHEN"\n' >"$tree/prog"
 chmod +x "$tree/prog"
 sees "docs-check: an option without documentation" 'tools/docs-check ./prog' '--colour is named in no page'
