@@ -228,7 +228,9 @@ static void unread_owners(struct picture *p)
 		if (ledger_is_unread(p->ledger, (enum owner)owner))
 			(void)buf_printf(&text, "%s%s",
 					 text.len ? ", " : "unread, which is not 0: ", owner_table[owner].name);
-	if (text.len == 0 || buf_failed(&text))
+	if (buf_failed(&text))
+		p->out->state = text.state;
+	if (text.len == 0)
 		return;
 	svg_unread(p->out, PICTURE_LEFT + 20, p->y - 10, 16, 12);
 	p->y = svg_wrapped(p->out, PICTURE_LEFT + 42, p->y, PICTURE_RIGHT - PICTURE_LEFT - 42, 4, plain, text.ptr) + 2;

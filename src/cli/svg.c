@@ -27,11 +27,10 @@ static bool is_noncharacter(const char *p, size_t len)
 
 void svg_escaped(struct buf *out, struct str text)
 {
+	/* What does not fit fails the picture: a text that is cut is none. Ours are far shorter. */
 	auto_buf struct buf shown = { .cap = 16 * 1024 };
-	if (!esc_add(&shown, text)) {
-		(void)buf_puts(out, "(too long)");
-		return;
-	}
+	if (!esc_add(&shown, text))
+		out->state = shown.state;
 	for (struct str rest = buf_str(&shown); rest.len;) {
 		size_t len = esc_utf8_len(rest);
 		static const struct {
@@ -108,7 +107,9 @@ double svg_wrapped(struct buf *out, double x, double y, double width, unsigned l
 {
 	/* Wrapped as it is shown: an escape is longer than its byte. */
 	auto_buf struct buf shown = { .cap = 16 * 1024 };
-	struct str rest = esc_add(&shown, str_of(text)) ? buf_str(&shown) : STR("(too long)");
+	if (!esc_add(&shown, str_of(text)))
+		out->state = shown.state;
+	struct str rest = buf_str(&shown);
 	for (unsigned line = 1; rest.len && line <= lines_max; line++) {
 		struct str part = line_of(rest, width, font);
 		rest = str_trim(str_skip(rest, part.len));
