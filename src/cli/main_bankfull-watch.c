@@ -26,6 +26,7 @@ static int help(void)
 {
 	(void)printf(
 		"usage: bankfull watch [OPTION]...\n"
+		"       bankfull-watch --version\n"
 		"The report of one JVM and its container, live. Needs a terminal; keys: ? shows them, q ends it.\n\n");
 	options_help(COMMAND_WATCH);
 	(void)printf("\nexit status: 0 ended by q or Ctrl-C, 2 usage or no terminal, 3 could not read\n");
@@ -107,6 +108,10 @@ int main(int argc, char **argv)
 	/* As in main_bankfull.c: user code of the JVM has our uid, and a descriptor must not become somebody's stdout. */
 	(void)prctl(PR_SET_DUMPABLE, 0);
 	command_hold_descriptors();
+	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+		(void)printf("bankfull-watch %s\n", bankfull_version);
+		return EXIT_OK;
+	}
 	if (argc > 0)
 		argv[0] = name;
 	int rc = options_parse(argc, argv, COMMAND_WATCH, clock_wall(), &options, &err);

@@ -156,6 +156,11 @@ good() # name stdout-part arguments...
 	fi
 }
 good "--version" "bankfull " --version
+version=$("$BANKFULL" --version)
+for program in "$BANKFULL" "$BANKFULL"-collector "$BANKFULL"-watch; do
+	[ "$("$program" --version 2>&1)" = "$(basename "$program") ${version#bankfull }" ]
+	result $? "$(basename "$program") says the same version"
+done
 good "--help" "usage: bankfull COMMAND" --help
 good "-h" "usage: bankfull COMMAND" -h
 good "help lists watch" "  watch " help
