@@ -410,7 +410,7 @@ class Scene:
                     growth={"from": date(timeline[0]["wall_ms"]), "to": date(now["wall_ms"]), "owners": owners, "groups": []},
                     composition={"age_ms": 900, "lines": [{"owner": o, "bytes": n, "state": "measured"}
                                                           for o, n in now["composition"]["owners_bytes"].items()], "residual_bytes": 0},
-                    findings=[{"rule": "rocksdb-over-budget", "severity": "critical", "title": "RocksDB holds 1.96 GiB of 1.2 GiB of managed memory",
+                    findings=[{"rule": "rocksdb-over-budget", "severity": "critical", "title": "RocksDB holds 1.49 GiB of 1.2 GiB of managed memory",
                                "opened": date(agent.now_ms() - 2400000)}],
                     forecast={"kind": "reaches", "earliest_s": 40, "likely_s": 60, "latest_s": 130, "owner": "rocksdb-block-cache"},
                     context={"job_state": "running", "checkpointing": True, "backpressured_bp": 120, "busy_bp": 6300, "restarts": 2},
@@ -427,15 +427,15 @@ class Scene:
 
     def findings(self):
         worst = self.named("fraud-detection-taskmanager-2-2")
-        worst.finding("rocksdb-over-budget", "RocksDB holds 1.61 GiB of 1.2 GiB of managed memory", "critical", owner="rocksdb-block-cache",
-                      ago_s=2100, observation="The block caches hold 1.38 GiB and the memtables 204.8 MiB, resident; managed memory set 1.2 GiB aside.",
-                      excess_bytes=420 * MIB, competing_causes=["Iterators pin blocks: pinned usage would rise with them.",
+        worst.finding("rocksdb-over-budget", "RocksDB holds 1.46 GiB of 1.2 GiB of managed memory", "critical", owner="rocksdb-block-cache",
+                      ago_s=2100, observation="The block caches hold 1.24 GiB and the memtables 204.8 MiB, resident; managed memory set 1.2 GiB aside.",
+                      excess_bytes=271 * MIB, competing_causes=["Iterators pin blocks: pinned usage would rise with them.",
                                                                 "A strict capacity limit would show as failed inserts."],
                       effective_settings=[{"key": "state.backend.rocksdb.memory.managed", "value": "false", "where": "config.yaml:12"},
                                           {"key": "taskmanager.memory.managed.fraction", "value": "0.4", "where": "default"}],
                       change="Set state.backend.rocksdb.memory.managed to true, and restart the job from a savepoint.", change_when="now",
                       validate=["The block caches stay below 1.2 GiB over three checkpoints.", "After a failure and restore the floor returns to the same level."],
-                      evidence={"rocksdb_bytes": 1654 * MIB, "managed_bytes": 1228 * MIB, "pinned_bp": 812}, missing=["http/metrics: block-cache-pinned-usage"])
+                      evidence={"rocksdb_bytes": 1499 * MIB, "managed_bytes": 1228 * MIB, "pinned_bp": 812}, missing=["http/metrics: block-cache-pinned-usage"])
         worst.finding("limit-forecast", "the limit is reached in 24 min: rocksdb-block-cache grows by 7.5 MiB a minute", "critical", owner="rocksdb-block-cache",
                       ago_s=1200, observation="The floor rose for 41 minutes; at this pace it meets the limit in 17 to 46 minutes.",
                       change_when="with-root", root="rocksdb-over-budget", evidence={"slope_bytes_per_s": 131072, "likely_s": 1440})
