@@ -533,48 +533,36 @@ static int check_bearer(const struct url *url, const char *shown, struct err *er
 	return err_set(err, ERR_USAGE, "%s: a token is sent over https, or to loopback, only", shown);
 }
 
+/* A whole answer of a request that says who asks. */
+static int ask(struct transfer *transfer, struct str bearer, struct buf *body, struct http_meta *ret_meta,
+	       struct err *err)
+{
+	auto_(url_done) struct url url = { 0 };
+	size_t before = body->len;
+	bool failed_before = buf_failed(body);
+	transfer->sink = add_piece;
+	transfer->context = body;
+	transfer->cap = transfer->request->cap ? transfer->request->cap : LIMIT_HTTP_BODY;
+	int status = prepare_curl(err);
+	if (status == 0)
+		status = parse_url(transfer->request->url, &url, transfer->shown, err);
+	if (status == 0 && bearer.len)
+		status = check_bearer(&url, transfer->shown, err);
+	if (status == 0)
+		status = run(transfer, url.handle, ret_meta, err);
+	return into(body, before, failed_before, status);
+}
+
 int http_get_as(const struct http_request *request, const struct http_login *login, struct buf *body,
 		struct http_meta *ret_meta, struct err *err)
 {
-	auto_(url_done) struct url url = { 0 };
-	struct transfer transfer = {
-		.request = request,
-		.login = login,
-		.sink = add_piece,
-		.context = body,
-		.cap = request->cap ? request->cap : LIMIT_HTTP_BODY,
-	};
-	size_t before = body->len;
-	bool failed_before = buf_failed(body);
-	int status = prepare_curl(err);
-	if (status == 0)
-		status = parse_url(request->url, &url, transfer.shown, err);
-	if (status == 0 && login->bearer.len && !login->in_the_clear)
-		status = check_bearer(&url, transfer.shown, err);
-	if (status == 0)
-		status = run(&transfer, url.handle, ret_meta, err);
-	return into(body, before, failed_before, status);
+	struct transfer transfer = { .request = request, .login = login };
+	return ask(&transfer, login->in_the_clear ? (struct str){ NULL, 0 } : login->bearer, body, ret_meta, err);
 }
 
 int http_post(const struct http_request *request, const struct http_post *post, struct buf *body,
 	      struct http_meta *ret_meta, struct err *err)
 {
-	auto_(url_done) struct url url = { 0 };
-	struct transfer transfer = {
-		.request = request,
-		.post = post,
-		.sink = add_piece,
-		.context = body,
-		.cap = request->cap ? request->cap : LIMIT_HTTP_BODY,
-	};
-	size_t before = body->len;
-	bool failed_before = buf_failed(body);
-	int status = prepare_curl(err);
-	if (status == 0)
-		status = parse_url(request->url, &url, transfer.shown, err);
-	if (status == 0 && post->bearer.len)
-		status = check_bearer(&url, transfer.shown, err);
-	if (status == 0)
-		status = run(&transfer, url.handle, ret_meta, err);
-	return into(body, before, failed_before, status);
+	struct transfer transfer = { .request = request, .post = post };
+	return ask(&transfer, post->bearer, body, ret_meta, err);
 }

@@ -2,21 +2,10 @@
 // Run by web_modules.sh: node web_modules.mjs DIR SIZES
 import fs from 'node:fs';
 import { pathToFileURL } from 'node:url';
+import { checks, same } from './web_checks.mjs';
 
 const [dir, sizes] = process.argv.slice(2);
 const load = (name) => import(pathToFileURL(`${dir}/${name}`));
-let bad = 0;
-
-// Rows of [what comes, what should, what it was of]; the first that differs is told.
-function same(what, rows)
-{
-	const wrong = rows.find(([is, should]) => JSON.stringify(is) !== JSON.stringify(should));
-	if (wrong)
-		console.log(`# ${wrong[2] ?? ''}: ${JSON.stringify(wrong[0])} instead of ${JSON.stringify(wrong[1])}`);
-	console.log(`${wrong ? 'not ok' : 'ok'} - ${what}`);
-	bad ||= wrong ? 1 : 0;
-}
-
 const f = await load('format.js');
 const d = await load('dom.js');
 const q = await load('fleet_query.js');
@@ -91,4 +80,4 @@ same('queries are told apart by what they ask', [
 
 same('a sparkline has 64 steps and gaps', [
 	[s.sparkValues('0-_.'), [0, 62 / 63, 1, null]], [s.sparkValues(null), []], [s.sparkValues('09AZaz').map((v) => v * 63), [0, 9, 10, 35, 36, 61]]]);
-process.exit(bad);
+process.exit(checks.bad);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Run by web_series.sh: node web_series.mjs DIR
 import { pathToFileURL } from 'node:url';
+import { checks, same } from './web_checks.mjs';
 
 const [dir] = process.argv.slice(2);
 const load = (name) => import(pathToFileURL(`${dir}/${name}`));
@@ -10,17 +11,6 @@ const { byRank, look, REST } = await load('owners.js');
 const { rangeOf, setUtc, stamp, stepFor, zone } = await load('time.js');
 const { timelineOf } = await load('postmortem_parts.js');
 const { findingText } = await load('finding_view.js');
-let bad = 0;
-
-// Rows of [what comes, what should, what it was of]; the first that differs is told.
-function same(what, rows)
-{
-	const wrong = rows.find(([is, should]) => JSON.stringify(is) !== JSON.stringify(should));
-	if (wrong)
-		console.log(`# ${wrong[2] ?? ''}: ${JSON.stringify(wrong[0])} instead of ${JSON.stringify(wrong[1])}`);
-	console.log(`${wrong ? 'not ok' : 'ok'} - ${what}`);
-	bad ||= wrong ? 1 : 0;
-}
 
 const T = 1764489600000, MIN = 60000;
 const point = (at, more) => ({ received_ms: at, limit_bytes: 1000, charge_bytes: 500, floor_bytes: 400, freeboard_bytes: 600, groups: {}, owners: null, ...more });
@@ -126,4 +116,4 @@ const text = findingText({ severity: 'critical', title: 'evil\u202e\u001b[31m', 
 	finding: { observation: 'seen', change: 'do', change_when: 'now', competing_causes: ['x\u001by'], evidence: { a_bytes: 1024, b_bp: 50, c_s: 61, n: 3 } } }, 'https://here/#/findings/1');
 same('a finding as text has no character that acts', [[/[\u0000-\u0009\u000b-\u001f\u202e]/.test(text), false], [text.split('\n')[0], '[critical] evil⟨U+202E⟩⟨U+001B⟩[31m'], [text.split('\n')[1], 'a⟨U+000A⟩b / w / p'],
 	[text.includes('Change now: do'), true], [['a_bytes: 1.0 KiB', 'b_bp: 0.5 %', 'c_s: 1 min 1 s', 'n: 3'].every((line) => text.includes(`- ${line}\n`)), true]]);
-process.exit(bad);
+process.exit(checks.bad);

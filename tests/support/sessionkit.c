@@ -44,6 +44,20 @@ void rig_done(struct rig *rig)
 	scratch_done(&rig->scratch);
 }
 
+int rig_set_up(void **state)
+{
+	static struct rig rig;
+	rig_init(&rig, NULL);
+	*state = &rig;
+	return 0;
+}
+
+int rig_tear_down(void **state)
+{
+	rig_done(*state);
+	return 0;
+}
+
 void rig_restart(struct rig *rig)
 {
 	const struct ingest_options options = rig->ingest->options;

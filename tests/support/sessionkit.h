@@ -24,6 +24,9 @@ struct rig {
 /* options NULL: the defaults. */
 void rig_init(struct rig *rig, const struct ingest_options *options);
 void rig_done(struct rig *rig);
+/* The same for cmocka: *state is the rig. */
+int rig_set_up(void **state);
+int rig_tear_down(void **state);
 /* The collector ends and starts again on the same directory. */
 void rig_restart(struct rig *rig);
 /* Time passes, and what is due is done. */

@@ -18,4 +18,13 @@ void storekit_next(struct prng *prng, struct wire_sample *sample, uint32_t inter
 struct wire_finding storekit_finding(uint64_t seq, const char *id, enum wire_edge edge);
 struct wire_postmortem storekit_death(uint64_t seq, const char *id, unsigned part, unsigned parts, int64_t died_ms);
 
+/* A call that must not fail, with an `err` of its own; of cmocka's tests. */
+#define OK(call)                                                 \
+	do {                                                     \
+		struct err err_ = { 0 };                         \
+		struct err *err = &err_;                         \
+		if ((call) < 0)                                  \
+			fail_msg("%s: %s", #call, err_.message); \
+	} while (0)
+
 #endif

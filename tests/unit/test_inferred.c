@@ -11,20 +11,6 @@
 
 #include "support/sessionkit.h"
 
-static int set_up(void **state)
-{
-	static struct rig rig;
-	rig_init(&rig, NULL);
-	*state = &rig;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	rig_done(*state);
-	return 0;
-}
-
 struct found {
 	unsigned n;
 	struct store_postmortem_row row;
@@ -381,19 +367,19 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_makes_one),
-		cmocka_unit_test_setup_teardown(what_stands_in_it, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(not_after_bye, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(not_when_the_collector_stops, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(not_when_the_agent_wrote_one, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(not_when_it_comes_from_the_spool, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(not_when_the_process_lives, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(though_its_spool_has_more_of_it, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(though_another_process_lives, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(not_by_a_newer_session, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_old_kill_is_no_news, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_stands_in_it, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(not_after_bye, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(not_when_the_collector_stops, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(not_when_the_agent_wrote_one, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(not_when_it_comes_from_the_spool, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(not_when_the_process_lives, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(though_its_spool_has_more_of_it, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(though_another_process_lives, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(not_by_a_newer_session, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(an_old_kill_is_no_news, rig_set_up, rig_tear_down),
 		cmocka_unit_test(after_a_restart),
-		cmocka_unit_test_setup_teardown(not_after_a_restart_when_it_comes_back, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(its_own_stands_for_it, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(not_after_a_restart_when_it_comes_back, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(its_own_stands_for_it, rig_set_up, rig_tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

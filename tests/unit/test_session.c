@@ -13,20 +13,6 @@
 
 #include "support/sessionkit.h"
 
-static int set_up(void **state)
-{
-	static struct rig rig;
-	rig_init(&rig, NULL);
-	*state = &rig;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	rig_done(*state);
-	return 0;
-}
-
 static struct ingest_counts counts_of(const struct rig *rig)
 {
 	struct ingest_counts counts;
@@ -623,33 +609,33 @@ static void who_goes_on_unread_is_closed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(welcome_comes_after_the_commit, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(first_frames, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(no_hello, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(credentials_name_the_pod, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_second_hello, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(anothers_epoch, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(ids_without_authentication, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(clocks, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(times_are_corrected, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(acks_follow_the_commit, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(duplicates_are_acked_again, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_gap_that_reaches_back, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_out_of_order, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_came_before_an_error_is_good, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(several_epochs, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_epoch_that_is_not_held_any_more, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(more_than_the_window, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(welcome_comes_after_the_commit, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(first_frames, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(no_hello, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(credentials_name_the_pod, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(a_second_hello, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(anothers_epoch, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(ids_without_authentication, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(clocks, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(times_are_corrected, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(acks_follow_the_commit, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(duplicates_are_acked_again, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(a_gap_that_reaches_back, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(what_is_out_of_order, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(what_came_before_an_error_is_good, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(several_epochs, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(an_epoch_that_is_not_held_any_more, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(more_than_the_window, rig_set_up, rig_tear_down),
 		cmocka_unit_test(a_full_batch_does_not_wait),
-		cmocka_unit_test_setup_teardown(a_frame_that_is_too_large, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_newer_session_wins, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(who_is_being_closed_is_not_replaced, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(bye_ends_it_well, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(positions_survive_a_restart, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_stopping_collector_takes_nobody, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(credentials_that_do_not_hold, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_failed_commit_acks_nothing, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(it_is_well_again_without_agents, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_frame_that_is_too_large, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(the_newer_session_wins, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(who_is_being_closed_is_not_replaced, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(bye_ends_it_well, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(positions_survive_a_restart, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(a_stopping_collector_takes_nobody, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(credentials_that_do_not_hold, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(a_failed_commit_acks_nothing, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(it_is_well_again_without_agents, rig_set_up, rig_tear_down),
 		cmocka_unit_test(too_fast_is_held_back),
 		cmocka_unit_test(too_fast_for_long_is_closed),
 		cmocka_unit_test(who_goes_on_unread_is_closed),

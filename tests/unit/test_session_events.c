@@ -12,20 +12,6 @@
 #include "collector/store_event.h"
 #include "support/sessionkit.h"
 
-static int set_up(void **state)
-{
-	static struct rig rig;
-	rig_init(&rig, NULL);
-	*state = &rig;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	rig_done(*state);
-	return 0;
-}
-
 static bool note(void *context, const struct event_mark *mark)
 {
 	static const char *const names[HAPPENED_COUNT] = { "start",       "end",  "limit", "checkpoint", "restart",
@@ -231,7 +217,7 @@ static void a_batch_that_fails(void **state)
 	session_closed(session, 1006);
 }
 
-#define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define WITH(test) cmocka_unit_test_setup_teardown(test, rig_set_up, rig_tear_down)
 
 int main(void)
 {

@@ -14,14 +14,6 @@
 #include "support/scratch.h"
 #include "support/storekit.h"
 
-#define OK(call)                                                 \
-	do {                                                     \
-		struct err err_ = { 0 };                         \
-		struct err *err = &err_;                         \
-		if ((call) < 0)                                  \
-			fail_msg("%s: %s", #call, err_.message); \
-	} while (0)
-
 static const struct wall at = { 1700000000000 };
 
 struct fixture {

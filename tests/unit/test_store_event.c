@@ -14,14 +14,6 @@
 #include "support/scratch.h"
 #include "support/storekit.h"
 
-#define OK(call)                                                 \
-	do {                                                     \
-		struct err err_ = { 0 };                         \
-		struct err *err = &err_;                         \
-		if ((call) < 0)                                  \
-			fail_msg("%s: %s", #call, err_.message); \
-	} while (0)
-
 #define DAY_MS   INT64_C(86400000)
 #define START_MS INT64_C(1700000000000)
 

@@ -23,14 +23,6 @@
 #include "support/scratch.h"
 #include "support/storekit.h"
 
-#define OK(call)                                                 \
-	do {                                                     \
-		struct err err_ = { 0 };                         \
-		struct err *err = &err_;                         \
-		if ((call) < 0)                                  \
-			fail_msg("%s: %s", #call, err_.message); \
-	} while (0)
-
 /* Fails with this kind, and with a line that says what to do. */
 #define FAILS(call, kind_, part)                                                                                \
 	do {                                                                                                    \

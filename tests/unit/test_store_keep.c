@@ -14,14 +14,6 @@
 #include "support/scratch.h"
 #include "support/storekit.h"
 
-#define OK(call)                                                 \
-	do {                                                     \
-		struct err err_ = { 0 };                         \
-		struct err *err = &err_;                         \
-		if ((call) < 0)                                  \
-			fail_msg("%s: %s", #call, err_.message); \
-	} while (0)
-
 enum { AGENTS = 3 };
 #define HOUR_MS  INT64_C(3600000)
 #define START_MS INT64_C(1699963200000) /* 12:00 UTC: a window of the roll-ups begins */
