@@ -174,6 +174,8 @@ class FleetPage {
 		this.showRows();
 		if (m.summary || m.facets || m.matching !== undefined)
 			this.show();
+		else
+			this.showHeadline(); /* it is of the first row, which may be among them */
 	}
 
 	release()
