@@ -3,7 +3,7 @@
  * Who is asking. An agent is known by, in this order: a client certificate's SAN, a static token (which names exactly
  * one agent id), a Kubernetes service-account token reviewed by the API server (the pod's UID). With no method
  * configured, which is possible on loopback or with --insecure alone, the agent id is "namespace/pod" of its hello, or
- * "anonymous-<peer>:<n>"; it proves nothing.
+ * "anonymous-<peer>:<first digits of its epoch>"; it proves nothing.
  *
  * Tokens are compared in constant time by their SHA-256, and held as nothing else. Files are read again when they change.
  * A review that is not cached is started and answered with 503 and Retry-After: its outcome is there by the next attempt.

@@ -27,7 +27,6 @@ struct ingest {
 	struct mono now;
 	struct wall wall;
 	struct session *sessions, *by_id[INGEST_BUCKETS], *by_epoch[INGEST_BUCKETS];
-	uint64_t n_anonymous;
 	bool stopping, unhealthy, loaded;
 	struct mono probe_due; /* while unhealthy */
 	bool batch_open;

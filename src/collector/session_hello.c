@@ -8,15 +8,19 @@
 #include "base/esc.h"
 
 /* With no authentication the payload names itself; it proves nothing, and whoever configured that knows. */
-static void settle_id(struct session *session, const struct wire_subject *subject)
+static void settle_id(struct session *session, const struct wire_hello *hello)
 {
+	const struct wire_subject *subject = &hello->subject;
+	const uint8_t *epoch = hello->epochs[hello->n_epochs - 1].epoch.bytes;
 	if (session->id[0])
 		return;
 	char raw[2 * WIRE_NAME_CAP];
 	if (subject->namespace_[0] && subject->pod[0])
 		(void)snprintf(raw, sizeof raw, "%s/%s", subject->namespace_, subject->pod);
 	else
-		(void)snprintf(raw, sizeof raw, "anonymous-%s:%" PRIu64, session->peer, ++session->ingest->n_anonymous);
+		/* by its start, so that a next session of it is no other agent's */
+		(void)snprintf(raw, sizeof raw, "anonymous-%s:%02x%02x%02x%02x", session->peer, epoch[0], epoch[1],
+			       epoch[2], epoch[3]);
 	(void)esc_copy(session->id, sizeof session->id, str_of(raw));
 }
 
@@ -123,7 +127,7 @@ void hello_take(struct session *session, const struct wire_hello *hello)
 		session_fail(session, WIRE_ERR_STATE, "a second hello");
 		return;
 	}
-	settle_id(session, &hello->subject);
+	settle_id(session, hello);
 	if (is_anothers(session, hello)) {
 		session_fail(session, WIRE_ERR_SEQUENCE, "hello: epochs: one is another agent's, which is connected");
 		return;

@@ -120,12 +120,18 @@ static void ids_without_authentication(void **state)
 	rig_message(named, &message);
 	assert_string_equal(named->id, "ns/pod-7");
 	message.hello.subject.pod[0] = '\0';
-	message.hello.epochs[0].epoch = storekit_epoch(8);
+	message.hello.epochs[0].epoch.bytes[0] = 0xa1;
 	rig_message(unnamed, &message);
-	message.hello.epochs[0].epoch = storekit_epoch(9);
+	message.hello.epochs[0].epoch.bytes[0] = 0xa2;
 	rig_message(other, &message);
-	assert_string_equal(unnamed->id, "anonymous-10.0.0.7:1");
-	assert_string_equal(other->id, "anonymous-10.0.0.7:2");
+	assert_string_equal(unnamed->id, "anonymous-10.0.0.7:a1000000");
+	assert_string_equal(other->id, "anonymous-10.0.0.7:a2000000");
+	struct session *again = rig_open(rig, ""); /* of the start of `unnamed`, whose connection is half-open */
+	message.hello.epochs[0].epoch.bytes[0] = 0xa1;
+	rig_message(again, &message);
+	assert_string_equal(again->id, unnamed->id);
+	assert_true(unnamed->replaced);
+	assert_int_equal(again->agent, unnamed->agent);
 }
 
 static void clocks(void **state)
