@@ -39,8 +39,8 @@ static int check_base(const char *url, struct err *err)
 	if (str_starts(text, STR("ws://")) || str_starts(text, STR("wss://")))
 		return err_set(
 			err, ERR_USAGE,
-			"--collector: %.8s is what agents speak; give the address of its dashboard: http%s://HOST:8481",
-			url, url[2] == 's' ? "s" : "");
+			"--collector: ws%s:// is what agents speak; give the address of its dashboard: http%s://HOST:8481",
+			url[2] == 's' ? "s" : "", url[2] == 's' ? "s" : "");
 	if (strpbrk(url, "?#"))
 		return err_set(err, ERR_USAGE, "--collector: an address without '?' and '#': http://HOST:8481");
 	int rc = http_url_check(url, false, err);

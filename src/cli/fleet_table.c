@@ -157,8 +157,14 @@ static void owner_text_of(char dest[CELL_CAP], const struct js *row)
 static void name_text(char dest[CELL_CAP], const struct js *row, bool pods)
 {
 	struct str space = text_of(row, "namespace"), name = text_of(row, pods ? "pod" : "workload");
-	if (!name.len)
-		name = text_of(row, "id");
+	if (!name.len && !pods)
+		name = STR("(no workload)");
+	char agent[CELL_CAP];
+	if (!name.len) {
+		struct str id = text_of(row, "id");
+		(void)snprintf(agent, sizeof agent, "agent %.*s", (int)(id.len > 63 ? 63 : id.len), id.ptr);
+		name = str_of(agent);
+	}
 	(void)snprintf(dest, CELL_CAP, "%.*s%s%.*s", (int)(space.len > 63 ? 63 : space.len), space.ptr,
 		       space.len ? "/" : "", (int)(name.len > 255 ? 255 : name.len), name.ptr);
 }
@@ -285,10 +291,11 @@ static void summary(struct paint *p, const struct js *page)
 {
 	char text[320];
 	uint64_t critical = number(page, "summary.critical"), warning = number(page, "summary.warning");
+	uint64_t pods = number(page, "summary.pods"), workloads = number(page, "summary.workloads");
 	(void)snprintf(text, sizeof text,
-		       "%" PRIu64 " pods of %" PRIu64 " workloads: %" PRIu64 " connected, %" PRIu64 " stale, %" PRIu64
+		       "%" PRIu64 " pod%s of %" PRIu64 " workload%s: %" PRIu64 " connected, %" PRIu64 " stale, %" PRIu64
 		       " gone; ",
-		       number(page, "summary.pods"), number(page, "summary.workloads"),
+		       pods, pods == 1 ? "" : "s", workloads, workloads == 1 ? "" : "s",
 		       number(page, "summary.connected"), number(page, "summary.stale"), number(page, "summary.gone"));
 	paint_text(p, TONE_PLAIN, text);
 	(void)snprintf(text, sizeof text, "%" PRIu64 " critical, %" PRIu64 " warning", critical, warning);

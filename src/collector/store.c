@@ -171,6 +171,8 @@ static int lock(struct store *store, struct err *err)
 	if (store->lock_fd < 0 && (errno == EROFS || errno == EACCES || errno == EPERM))
 		return err_set(err, ERR_DENIED, "store: %s: read-only; mount its volume writable for this user",
 			       store->directory);
+	if (store->lock_fd < 0 && errno == ENOENT)
+		return err_set(err, ERR_GONE, "store: %s: no such directory; make it first", store->directory);
 	if (store->lock_fd < 0)
 		return err_sys(err, errno, "store: %s", store->directory);
 	/* of the open file, not of the process: a second one of the same process is refused as well (fcntl_locking(2)) */

@@ -395,6 +395,9 @@ static int explain(const struct transfer *transfer, CURLcode code, struct err *e
 	case CURLE_PEER_FAILED_VERIFICATION:
 		return err_set(err, ERR_DENIED, "%s: its certificate is not one that we trust: %s", shown,
 			       curl_easy_strerror(code));
+	case CURLE_SSL_CONNECT_ERROR:
+		return err_set(err, ERR_IO, "%s: no TLS handshake; without TLS there the address begins with http://",
+			       shown);
 	case CURLE_OUT_OF_MEMORY:
 		return err_set(err, ERR_NOMEM, "%s: no memory", shown);
 	default:

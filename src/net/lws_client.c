@@ -308,8 +308,11 @@ static void on_failed(struct wsclient *client, struct lws *wsi, const char *in, 
 	char why[200] = "";
 	if (client->url.tls)
 		tls_why(lws_get_ssl(wsi), why, sizeof(why));
+	struct str said = { in ? in : "", in ? len : 0 };
+	if (!why[0] && client->url.tls && str_has(said, STR("SSL err")))
+		snprintf(why, sizeof(why), "no TLS handshake; without TLS there the address begins with ws://");
 	if (!why[0])
-		snprintf(why, sizeof(why), "%.*s", (int)(in ? len : 0), in ? in : "");
+		snprintf(why, sizeof(why), "%.*s", (int)said.len, said.ptr);
 	bool refused = client->ended.http_status != 0 && client->ended.http_status != 101;
 	set_why(client, why);
 	if (let_go(client, wsi))
