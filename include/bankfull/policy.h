@@ -7,7 +7,8 @@
 
 #include "bankfull/quantity.h"
 
-enum { WIRE_LEVELS_MAX = 64, WIRE_SILENCES_MAX = 32 };
+/* A silence of a whole pod is one of each rule: all of them have room. */
+enum { WIRE_LEVELS_MAX = 64, WIRE_SILENCES_MAX = 64 };
 
 /* What a collector may set at an agent, and nothing else: never a URL, a path or a command. */
 struct wire_policy {
