@@ -155,8 +155,8 @@ def real_death(b, scene):
         told = b.until(lambda: any(text in b.text() for text in ("The watched process is gone", "No process is watched in this pod now")), 15)
         ok(told, "killed by -9, its page says so", b.text()[:500])
         ok(time.monotonic() - at < 8, "within seconds", time.monotonic() - at)
-        ok(b.find("main .act a[href^='#/postmortems/']", None, 40), "and links its post-mortem", b.text()[:600])
-        b.click("main .act a[href^='#/postmortems/']")
+        ok(b.find("main a[href^='#/postmortems/']", None, 40), "and links its post-mortem", b.text()[:600])
+        b.click("main a[href^='#/postmortems/']")
         ok(b.shows("Last known ledger"), "which opens", b.text()[:400])
         b.clean("a real death")
     finally:

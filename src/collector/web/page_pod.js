@@ -103,7 +103,7 @@ class PodPage {
 		this.pod = pod;
 		this.takenAt = performance.now();
 		this.ctx.setTitle(pod.subject.pod ?? 'Pod');
-		if (before?.sample?.pid && pod.sample?.pid === null) {
+		if (before?.sample?.pid && pod.sample && pod.sample.pid !== before.sample.pid) { /* none, or the next one already */
 			this.died = this.now();
 			this.ctx.announce('The watched process is gone');
 			this.loadPosts();
