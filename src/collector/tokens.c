@@ -201,6 +201,8 @@ int tokens_read(const char *path, enum tokens_kind kind, struct tokens *ret_toke
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
 	struct tokens tokens = { 0 };
+	if (fd < 0 && errno == ENOENT)
+		return err_set(err, ERR_USAGE, "%s: no such file", path);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_sys(err, errno, "%s", path);
 	int rc = check_file(&st, kind, err);

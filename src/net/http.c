@@ -398,6 +398,11 @@ static int explain(const struct transfer *transfer, CURLcode code, struct err *e
 	case CURLE_SSL_CONNECT_ERROR:
 		return err_set(err, ERR_IO, "%s: no TLS handshake; without TLS there the address begins with http://",
 			       shown);
+	case CURLE_RECV_ERROR:
+		if (!str_starts(str_of(shown), STR("http://")))
+			return err_set(err, ERR_IO, "%s: %s", shown, curl_easy_strerror(code));
+		return err_set(err, ERR_IO, "%s: cut before an answer; with TLS there the address begins with https://",
+			       shown);
 	case CURLE_OUT_OF_MEMORY:
 		return err_set(err, ERR_NOMEM, "%s: no memory", shown);
 	default:

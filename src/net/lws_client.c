@@ -311,6 +311,8 @@ static void on_failed(struct wsclient *client, struct lws *wsi, const char *in, 
 	struct str said = { in ? in : "", in ? len : 0 };
 	if (!why[0] && client->url.tls && str_has(said, STR("SSL err")))
 		snprintf(why, sizeof(why), "no TLS handshake; without TLS there the address begins with ws://");
+	if (!client->url.tls && str_eq(said, STR("read failed")))
+		snprintf(why, sizeof(why), "cut before an answer; with TLS there the address begins with wss://");
 	if (!why[0])
 		snprintf(why, sizeof(why), "%.*s", (int)said.len, said.ptr);
 	bool refused = client->ended.http_status != 0 && client->ended.http_status != 101;

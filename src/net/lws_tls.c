@@ -39,6 +39,8 @@ static int fail(struct err *err, const char *what, const char *file)
 {
 	unsigned long code = ERR_peek_error();
 	const char *reason = code ? ERR_reason_error_string(code) : NULL;
+	if (ERR_SYSTEM_ERROR(code)) /* it has no text of OpenSSL's */
+		reason = strerrordesc_np((int)ERR_GET_REASON(code));
 	ERR_clear_error();
 	return err_set(err, ERR_USAGE, "%s %s: %s", what, file, reason ? reason : "cannot be used");
 }

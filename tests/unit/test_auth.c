@@ -157,7 +157,7 @@ static void what_is_no_file(void **state)
 	(void)state;
 	(void)snprintf(path, sizeof path, "%s/pipe", scratch.path);
 	assert_int_not_equal(tokens_read(path, TOKENS_AGENTS, &tokens, &err), 0);
-	assert_int_equal(err.kind, ERR_GONE);
+	assert_int_equal(err.kind, ERR_USAGE);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_int_not_equal(tokens_read(path, TOKENS_AGENTS, &tokens, &err), 0); /* and it does not block */
 	assert_int_equal(err.kind, ERR_USAGE);
