@@ -56,7 +56,7 @@ function activeCard(ctx, alert)
 {
 	return h('section', { class: `act edge-${alert.severity}` },
 		h('p', { class: 'act-title' }, severityMark(alert.severity), ' ', h('strong', null, rulePage(alert.rule)), ' at ', place(alert), ' ',
-			badge(`${alert.pods} of ${plural(alert.workload_pods, 'pod')}`), alert.pods_silenced ? badge('pods silenced') : null),
+			badge(`${alert.pods} of ${plural(alert.workload_pods, 'pod')}`), alert.pods_silenced ? [' ', badge('pods silenced')] : null),
 		h('p', null, prose(alert.title), ' ', dim('since ', when(alert.started_ms))),
 		silencedNote(alert.silenced),
 		alert.worst.length ? table(['Worst pods', '#Freeboard', 'Severity'], alert.worst.map(worstRow), 'Worst pods') : null,
@@ -67,7 +67,7 @@ function activeCard(ctx, alert)
 
 function endedRow(alert)
 {
-	const told = alert.deliveries.filter((d) => d.state === 'told').map((d) => [name(d.receiver, 40), ' ']);
+	const told = alert.deliveries.filter((d) => d.state === 'told').map((d, i) => [i ? ', ' : '', name(d.receiver, 40)]);
 	return [severityMark(alert.severity), rulePage(alert.rule), place(alert), when(alert.started_ms), when(alert.ended_ms),
 		told.length ? told : dim('nobody')];
 }

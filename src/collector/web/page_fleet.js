@@ -300,7 +300,9 @@ function headline(row, fleet)
 		return [h('strong', null, place(row)), ' reaches its limit in ', h('strong', null, 'about ' + roughly(row.likely_s)),
 			row.grows === null ? '' : [': ', h('strong', null, name(row.grows)), ' grows'], scope, old, '. ', findingLink];
 	if (row.severity === 'critical' || row.severity === 'warning')
-		return [h('strong', null, place(row)), ': ', row.finding ? name(row.finding.title, 200) : row.severity, scope, old, '. ', findingLink];
+		return [h('strong', null, place(row)), ': ', row.finding ? name(row.finding.title, 200) : row.severity, row.silenced ? ' (silenced)' : '',
+			scope, old, '. ', findingLink];
 	return ['No pod is forecast to reach its limit', row.freeboard_bp === null ? '' :
-		[`; the least freeboard is ${percentBp(row.freeboard_bp)} (`, place(row), ')'], scope, '.'];
+		[`; the least freeboard is ${percentBp(row.freeboard_bp)}, of `, place(row),
+			row.forecast === 'inconclusive' ? ', whose forecast is not known yet' : ''], scope, '.'];
 }
