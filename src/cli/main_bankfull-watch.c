@@ -82,12 +82,12 @@ static int agent_settings(const struct options *options, struct agentconf *conf,
 
 static int watch(struct options *options, int *ret_signal, struct err *err)
 {
-	auto_free struct agentconf *conf = calloc(1, sizeof *conf);
-	if (!conf)
-		return err_set(err, ERR_NOMEM, "no memory");
 	/* Before anything is looked for: whoever pipes it wants a report. */
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return err_set(err, ERR_USAGE, "watch needs a terminal: use bankfull report");
+	auto_free struct agentconf *conf = calloc(1, sizeof *conf);
+	if (!conf)
+		return err_set(err, ERR_NOMEM, "no memory");
 	int rc = choose_target(options, err);
 	if (rc == 0)
 		rc = agent_settings(options, conf, err);

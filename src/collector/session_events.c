@@ -10,7 +10,7 @@ static int seed_from_store(struct session *session, struct err *err)
 	struct store *store = session->ingest->store;
 	struct event_state *state = &session->happened;
 	struct event start, seen, ended, checkpoint;
-	bool started, was_seen, has_ended, has_checkpoint;
+	bool started = false, was_seen = false, has_ended = false, has_checkpoint = false;
 	int rc = store_event_last(store, session->agent, HAPPENED_JVM_START, &start, &started, err);
 	if (rc == 0)
 		rc = store_event_last(store, session->agent, HAPPENED_JVM_SEEN, &seen, &was_seen, err);
