@@ -8,6 +8,7 @@
 
 e2e_begin e2e_walk
 mkdir "$e2e_work/jvm"
+: >"$e2e_work/jvm/said"
 tests/workloads/run probe --dir "$e2e_work/jvm/run" --seconds 400 --heap 64m >"$e2e_work/jvm/said" 2>"$e2e_work/jvm/err" </dev/null &
 jvm=$!
 for ((tries = 0; tries < 600; tries++)); do
