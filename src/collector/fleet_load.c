@@ -14,7 +14,7 @@ struct loading {
 	struct wire_sample sample; /* large: kept off the stack */
 	struct wire_finding finding;
 	struct wire_message told; /* what a finding's text says */
-	int64_t last_row;
+	int64_t last_row;         /* of what is read in chunks, newest first */
 	size_t in_chunk;
 	int rc;
 	struct err *err;
@@ -120,6 +120,30 @@ static int load_findings(struct loading *loading, struct store *store, struct er
 	return rc < 0 ? rc : loading->rc;
 }
 
+static bool take_death(void *context, const struct store_postmortem_row *row)
+{
+	struct loading *loading = context;
+	const struct fleet_pod *pod = fleet_find(loading->fleet, row->agent);
+	loading->last_row = row->row;
+	loading->in_chunk++;
+	if (pod && row->received.ms > pod->last_postmortem.ms)
+		fleet_postmortem(loading->fleet, row->agent, row->received);
+	return true;
+}
+
+/* A pod that died lately says so, whoever was told of it by which start of the collector. */
+static int load_deaths(struct loading *loading, struct store *store, struct err *err)
+{
+	struct store_filter filter = { .from = { loading->now.ms - FLEET_FORGET_MS }, .most = ROWS_AT_ONCE };
+	int rc = 0;
+	do {
+		loading->in_chunk = 0;
+		rc = store_each_postmortem(store, &filter, take_death, loading, err);
+		filter.below_row = loading->last_row;
+	} while (rc == 0 && loading->in_chunk == ROWS_AT_ONCE);
+	return rc;
+}
+
 int fleet_load(struct fleet *fleet, struct store *store, struct wall now, struct err *err)
 {
 	auto_free struct loading *loading = calloc(1, sizeof *loading);
@@ -133,7 +157,9 @@ int fleet_load(struct fleet *fleet, struct store *store, struct wall now, struct
 		rc = loading->rc;
 	if (rc == 0)
 		rc = load_points(loading, store, err);
-	return rc < 0 ? rc : load_findings(loading, store, err);
+	if (rc == 0)
+		rc = load_findings(loading, store, err);
+	return rc < 0 ? rc : load_deaths(loading, store, err);
 }
 
 static bool take_spark(void *context, const struct store_point *point)

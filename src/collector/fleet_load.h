@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fleet as the store remembers it: agents heard of within FLEET_FORGET_MS, their last point, their open findings. */
+/* The fleet as the store remembers it: agents heard of within FLEET_FORGET_MS, their last point, their open findings, when they last died. */
 #ifndef COLLECTOR_FLEET_LOAD_H
 #define COLLECTOR_FLEET_LOAD_H
 

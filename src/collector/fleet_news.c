@@ -218,6 +218,5 @@ void fleet_postmortem(struct fleet *fleet, int64_t agent, struct wall received)
 	if (!pod)
 		return;
 	pod->last_postmortem = received;
-	pod->n_postmortems++;
 	fleet_mark(fleet, pod);
 }

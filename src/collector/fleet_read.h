@@ -98,9 +98,8 @@ struct fleet_pod {
 	enum access_level best_access; /* that the agent ever had, for agent-access-lost */
 	struct fleet_composition composition;
 	struct fleet_findings findings;
-	struct wall last_postmortem; /* received; 0: none since the collector started */
-	uint32_t n_postmortems;      /* since then */
-	struct spark spark;          /* since then, too, until fleet_spark_load() */
+	struct wall last_postmortem; /* received; 0: none within a day before the collector started, nor since */
+	struct spark spark;          /* since the collector started, until fleet_load_spark() */
 	bool spark_loaded;           /* or there was nothing to load */
 	uint64_t changed;            /* fleet_generation() when anything above last did */
 };

@@ -464,6 +464,7 @@ def remembered(c):
         assert pod["sample"]["freeboard_bytes"] == (4 << 30) - ((3000 + 100 * n) << 20), pod
         assert len(pod["findings"]) == (n != 1), pod
         assert pod["clock_offset_ms"] is None and pod["sample"]["pid"] is None, pod
+        assert (pod["last_postmortem_ms"] is not None) == (n == 0), pod
         assert pod["engine_version"] == "flink 1.20.0" and pod["jdk"] and pod["agent_version"], pod
     workload = check(c, "/api/v1/workloads", OPS)["items"][0]
     assert workload["pods_connected"] == 0 and workload["limit"]["bytes"] is None, workload
