@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # time-limit: 240
+# beside: it mostly waits
 # Alerts of a running collector, at a real Alertmanager, which calls a real HTTP server, and at webhooks: 300 pods call once;
 # a receiver that is down, hangs, answers 500 or 400; TLS with an authority of its own; silences; restarts in between.
 set -u

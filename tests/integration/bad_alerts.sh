@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # time-limit: 200
+# beside: it mostly waits
 # Receivers, configurations, disks and ends that mean alerts and silences no good; see bad_alerts.py.
 set -u
 cd "$(dirname "$0")/../.." || exit 2

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # time-limit: 180
+# beside: it mostly waits
 # bankfull-collector in a hostile world; see bad_wire.py. Needs no root, loopback only.
 set -u
 cd "$(dirname "$0")/../.." || exit 2

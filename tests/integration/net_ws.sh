@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # time-limit: 120
+# beside: it mostly waits
 # Our WebSocket client and server against a foreign one (Python's standard library) and each other, in the clear and
 # over TLS with a CA made here: valid, expired, of another host, of an unknown CA, of a client; rotated while it runs;
 # peers that are stopped or never answer.

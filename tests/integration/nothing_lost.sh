@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # time-limit: 600
+# beside: it mostly waits
 # Three agents, a collector and a JVM through ROUNDS (50) rounds of kill -9, SIGSTOP, half-open connections, full disks,
 # deleted state and clocks that jump: nothing that was acked is missing, and what is missing is declared. No root needed:
 # a full disk is a file-size limit (prlimit), a clock a preloaded shim.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # time-limit: 180
+# beside: it mostly waits
 # Silences with real parts: made and ended over HTTP by people of several roles, refused from foreign pages, hidden from other
 # namespaces, kept through a restart, over at their time; and a real agent of a real JVM that keeps still about what is
 # silenced while the collector goes on showing it.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # time-limit: 120
+# beside: it mostly waits
 # What bankfull-collector serves to browsers, as curl, a crawler and hostile clients meet it: headers, documentation whose
 # links lead somewhere, the login over TLS with a cookie, foreign origins and names, a trusted proxy and its impostors.
 set -u
