@@ -7,7 +7,7 @@ import { subscribe } from './live.js';
 import { link } from './router.js';
 import { failure, loading } from './states.js';
 import { severityMark } from './severity.js';
-import { silenceButton, silencedNote } from './finding_view.js';
+import { changeBlock, silenceButton, silencedNote } from './finding_view.js';
 import { arrive, card, coming, crumbs, head, note, put, tile } from './parts.js';
 import { setUtc, when } from './time.js';
 import { alertsList, deaths, findingsByRule, gravestFirst, outliers, pastTable, podsTable } from './workload_parts.js';
@@ -98,6 +98,23 @@ class WorkloadPage {
 		if (fleet)
 			this.onMessage(fleet);
 		this.paint();
+		this.loadChange(perhaps);
+	}
+
+	/* What to change stands in the finding's whole text, or in that of its cause, where that is open too. */
+	async loadChange(perhaps)
+	{
+		const items = this.more.findings ?? [];
+		const first = gravestFirst(items)[0];
+		if (!first || (this.change?.id === first.id && this.change.stamp === first.updated_ms))
+			return;
+		const found = (await perhaps(`/findings/${first.id}`))?.finding;
+		const cause = items.find((item) => found?.root && item.rule === found.root && item.pod === first.pod);
+		const change = cause ? (await perhaps(`/findings/${cause.id}`))?.finding ?? found : found;
+		if (!change || this.ctx.signal.aborted)
+			return;
+		this.change = { id: first.id, stamp: first.updated_ms, found: change, cause };
+		put(this.parts.act, this.act());
 	}
 
 	tick()
@@ -147,9 +164,12 @@ class WorkloadPage {
 		const items = this.more.findings ?? [];
 		const first = gravestFirst(items)[0];
 		const pods = new Set(items.filter((item) => item.rule === first?.rule).map((item) => item.pod)).size;
+		const change = this.change?.id === first?.id ? this.change : null;
 		return first ? h('section', { class: `act edge-${first.severity}`, aria: { label: 'What to do' } },
 			h('p', { class: 'act-title' }, severityMark(first.severity), ' ', h('a', { href: link(`findings/${first.id}`) }, prose(first.title ?? first.rule))), silencedNote(first.silenced),
-			h('p', null, pods > 1 ? `${count(pods)} pods have it; this is of ` : 'One pod has it: ', h('a', { href: link(`pods/${first.pod}`) }, name(first.subject.pod, 64)), '.'),
+			h('p', null, pods > 1 ? `${count(pods)} pods have it; this is of ` : 'One pod has it: ', h('a', { href: link(`pods/${first.pod}`) }, name(first.subject.pod ?? `agent ${first.pod}`, 64)), '.'),
+			change?.cause ? h('p', null, 'Because: ', h('a', { href: link(`findings/${change.cause.id}`) }, prose(change.cause.title ?? change.cause.rule))) : null,
+			change ? changeBlock(change.found) : null,
 			h('p', { class: 'actions' }, silenceButton(this.ctx, this.workload, first, () => this.loadSlow()))) : null;
 	}
 
