@@ -39,6 +39,9 @@ const WHEN = {
 };
 const changeTitle = (found) => WHEN[found.change_when] ?? 'Change';
 
+/* Of a finding and its open cause (null: not loaded, or none): whose change is due now, else the cause's. */
+export const dueFirst = (own, cause) => [cause, own].find((found) => found?.change_when === 'now') ?? cause ?? own;
+
 export function changeBlock(found)
 {
 	return h('div', { class: 'change' }, h('strong', null, changeTitle(found)), found.change ? h('p', null, prose(found.change)) : found.root ? [': ', rulePage(found.root)] : null);

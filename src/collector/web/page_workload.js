@@ -7,7 +7,7 @@ import { subscribe } from './live.js';
 import { link } from './router.js';
 import { failure, loading } from './states.js';
 import { severityMark } from './severity.js';
-import { changeBlock, silenceButton, silencedNote } from './finding_view.js';
+import { changeBlock, dueFirst, silenceButton, silencedNote } from './finding_view.js';
 import { arrive, card, coming, crumbs, head, note, put, tile } from './parts.js';
 import { setUtc, when } from './time.js';
 import { alertsList, deaths, findingsByRule, gravestFirst, outliers, pastTable, podsTable } from './workload_parts.js';
@@ -110,7 +110,7 @@ class WorkloadPage {
 			return;
 		const found = (await perhaps(`/findings/${first.id}`))?.finding;
 		const cause = items.find((item) => found?.root && item.rule === found.root && item.pod === first.pod);
-		const change = cause ? (await perhaps(`/findings/${cause.id}`))?.finding ?? found : found;
+		const change = dueFirst(found, cause && (await perhaps(`/findings/${cause.id}`))?.finding);
 		if (!change || this.ctx.signal.aborted)
 			return;
 		this.change = { id: first.id, stamp: first.updated_ms, found: change, cause };

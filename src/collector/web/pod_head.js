@@ -4,7 +4,7 @@ import { h, name, prose, s } from './dom.js';
 import { ago, bytes, duration, LEVELS, percentBp, severityRank, timeToLimit } from './format.js';
 import { link } from './router.js';
 import { severityMark } from './severity.js';
-import { changeBlock, ownerMark, rulePage, silenceButton, silencedNote } from './finding_view.js';
+import { changeBlock, dueFirst, ownerMark, rulePage, silenceButton, silencedNote } from './finding_view.js';
 import { crumbs, dim, head, known, note, tile } from './parts.js';
 import { stamp, when } from './time.js';
 
@@ -40,7 +40,7 @@ export function podHeadline(ctx, pod, wholes, state, done)
 		state === 'connected' || pod.said_bye ? null : note('It went without a word. If the pod still runs, look at its agent; if not, its end may have a post-mortem.'));
 	const root = wholes.get(first.id)?.finding?.root;
 	const cause = root && open.find((finding) => finding.rule === root);
-	const whole = (wholes.get(cause?.id) ?? wholes.get(first.id))?.finding;
+	const whole = dueFirst(wholes.get(first.id)?.finding, wholes.get(cause?.id)?.finding);
 	return h('section', { class: `act edge-${first.severity}`, aria: { label: 'What to do' } },
 		h('p', { class: 'act-title' }, severityMark(first.severity), ' ', h('a', { href: link(`findings/${first.id}`) }, prose(first.title))),
 		silencedNote(first.silenced),
