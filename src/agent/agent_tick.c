@@ -277,8 +277,11 @@ void agent_tick(void *context)
 	struct wall wall = clock_wall();
 	if (!a->life.on)
 		agent_look(a, now);
+	/* Nothing to watch is news as well: silence would say that the agent is gone. */
 	if (a->life.on)
 		tick_target(a, now, wall);
+	else
+		send_sample(a, now, wall, false);
 	a->ticked = now;
 	a->ticks_total++;
 	uint64_t took = clock_mono().ns - now.ns;
