@@ -47,7 +47,7 @@ def tarball():
             raise Missing("%s %s cannot be fetched: %s" % (name, version, error)) from None
         files = [file for file in os.listdir(work) if file.endswith(".tgz")]
         if got.returncode or not files:
-            raise Missing("%s %s cannot be fetched (no network?): %s" % (name, version, (got.stderr or got.stdout).strip()[-600:]))
+            raise Missing("%s %s cannot be fetched (no network, or a proxy whose authority is not trusted here?): %s" % (name, version, (got.stderr or got.stdout).strip()[-600:]))
         fetched = os.path.join(work, files[0])
         if digest_of(fetched) != digest:
             raise Missing("%s %s is not what axe.lock pins: sha512-%s" % (name, version, digest_of(fetched)))
