@@ -51,10 +51,11 @@ check() # NAME COMMAND...
 }
 
 # --- nobody there yet ---------------------------------------------------------------------
-begin_agent waits --pid 4194303 --limit 700m
+begin_agent waits --pid 4194303 --limit 700m --collector ws://127.0.0.1:9/agent
 check 'waits for a pid that is not there and says so' until_true 10 said_event waiting
 check '/readyz names what is awaited, 503' test "$(curl -s -m 5 -o "$work/ready" -w '%{http_code}' "http://127.0.0.1:$port/readyz")" = 503
 check 'and why' grep -q 'no process 4194303' "$work/ready"
+check 'each tick meanwhile is a sample for the collector' until_true 15 at_least bankfull_agent_spool_messages 3
 check '/healthz is well meanwhile' test "$(get /healthz)" = '{"status":"ok"}'
 end_agent
 check 'ends with 0 by SIGTERM' test "$status" = 0
