@@ -170,6 +170,7 @@ static void start_peer(struct peer *peer, enum script script)
 		struct sockaddr_un address = { .sun_family = AF_UNIX };
 		(void)snprintf(address.sun_path, sizeof address.sun_path, "/tmp/.java_pid%d", getpid());
 		(void)alarm(20);
+		(void)unlink(address.sun_path); /* of a JVM with this pid that was killed, and could not */
 		int listener = socket(AF_UNIX, SOCK_STREAM, 0);
 		if (bind(listener, (struct sockaddr *)&address, sizeof address) < 0 ||
 		    chmod(address.sun_path, 0600) < 0 || (script != PEER_DEAF && listen(listener, 5) < 0))
