@@ -90,10 +90,10 @@ static const char *size_text(char dest[CELL_CAP], const struct js *value)
 	return dest;
 }
 
-/* Where it is unread or there is none there is no more to say: the freeboard says which. */
 static const char *limit_text(char dest[CELL_CAP], const struct js *row)
 {
-	return js_kind(js_get(row, "limit")) == JS_NUMBER ? size_text(dest, js_get(row, "limit")) : "-";
+	bool none = false;
+	return js_bool(js_get(row, "no_limit"), &none) && none ? "none" : size_text(dest, js_get(row, "limit"));
 }
 
 static const char *time_text(char dest[CELL_CAP], const struct js *row)

@@ -163,6 +163,7 @@ static void put_latest(struct js_out *out, const struct fleet_latest *latest, st
 	put_count(out, "pid", (struct count){ (uint64_t)latest->pid, latest->pid > 0 });
 	put_text(out, "access", latest->pid > 0 ? access_level_names[latest->access] : NULL);
 	put_limit(out, "limit_bytes", latest->limit);
+	api_put_bool(out, "no_limit", latest->limit.kind == LIMIT_NONE);
 	api_put_bool(out, "limit_told", latest->limit_told);
 	put_qty(out, "charge_bytes", latest->charge_bytes);
 	put_qty(out, "floor_bytes", latest->floor_bytes);

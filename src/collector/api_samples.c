@@ -85,6 +85,7 @@ static bool put_point(void *context, const struct store_point *point)
 	api_put_wall(out, "taken_ms", point->wall);
 	api_put_u64(out, "samples", point->n_samples);
 	put_limit(out, "limit_bytes", store_point_limit(point));
+	api_put_bool(out, "no_limit", point->no_limit);
 	put_qty(out, "charge_bytes", point->charge_bytes);
 	put_qty(out, "charge_max_bytes", point->charge_max_bytes);
 	put_qty(out, "floor_bytes", point->floor_bytes);

@@ -73,6 +73,7 @@ static void put_figures(struct js_out *out, const struct fleet_pod *pod, struct 
 	char spark[SPARK_MINUTES + 1];
 	int owner = largest_owner(&pod->composition, &owner_bytes);
 	put_limit(out, "limit", latest->limit);
+	api_put_bool(out, "no_limit", latest->limit.kind == LIMIT_NONE);
 	put_qty(out, "charge", latest->charge_bytes);
 	put_qty(out, "floor", latest->floor_bytes);
 	put_signed(out, "freeboard", latest->freeboard_bytes);

@@ -443,6 +443,26 @@ static void unread_is_null(void **state)
 	js_free(root);
 	buf_done(&reply.body);
 
+	/* That there is no limit is known; that it was not read is not the same. */
+	for (unsigned none = 0; none < 2; none++) {
+		bool no_limit;
+		sample.limit = (struct limit){ .kind = none ? LIMIT_NONE : LIMIT_UNREAD };
+		fleet_sample(s.fleet, 1, &sample, t0);
+		static const char *const paths[][2] = { { "/api/v1/pods/1", "sample" }, { "/api/v1/fleet", "rows" } };
+		for (unsigned i = 0; i < 2; i++) {
+			reply = ask(&s, paths[i][0], "");
+			root = json_of(&reply);
+			const struct js *row = js_get(root, paths[i][1]);
+			if (js_kind(row) == JS_ARRAY)
+				row = js_at(row, 0);
+			assert_true(js_bool(js_get(row, "no_limit"), &no_limit));
+			assert_int_equal(no_limit, none);
+			assert_int_equal(js_kind(js_get(row, i ? "limit" : "limit_bytes")), JS_NULL);
+			js_free(root);
+			buf_done(&reply.body);
+		}
+	}
+
 	reply = ask(&s, "/api/v1/workloads/::", "");
 	root = json_of(&reply);
 	assert_int_equal(js_kind(js_path(root, "limit.bytes")), JS_NULL);

@@ -109,6 +109,18 @@ static void hostile_names(void **state)
 		}
 }
 
+static void no_limit_is_not_an_unread_one(void **state)
+{
+	(void)state;
+	char *text = table(ROW_UNREAD, 120, false, false, true, 1);
+	has(text, "unread");
+	assert_null(strstr(text, "none"));
+	free(text);
+	text = table("{\"id\":\"1\",\"workload\":\"w\",\"limit\":null,\"no_limit\":true}", 120, false, false, true, 1);
+	has(text, " none");
+	free(text);
+}
+
 static void colour_is_for_who_wants_it(void **state)
 {
 	(void)state;
@@ -162,6 +174,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_width),
 		cmocka_unit_test(hostile_names),
+		cmocka_unit_test(no_limit_is_not_an_unread_one),
 		cmocka_unit_test(colour_is_for_who_wants_it),
 		cmocka_unit_test(nothing_says_what_to_do),
 		cmocka_unit_test(json_is_one_object),

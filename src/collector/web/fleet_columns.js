@@ -90,7 +90,7 @@ function share(part, whole)
 function freeboard(row)
 {
 	if (row.freeboard === null)
-		return [main(unread()), sub(row.limit === null ? 'no limit was read' : 'limit ' + bytes(row.limit))];
+		return [main(unread()), sub(row.no_limit ? 'no limit is set' : row.limit === null ? 'no limit was read' : 'limit ' + bytes(row.limit))];
 	const low = row.freeboard_bp < LEAST_BP ? ' least' : row.freeboard_bp < LOW_BP ? ' low' : '';
 	const title = `floor ${bytes(row.floor)}, charge with page cache ${bytes(row.charge)}, limit ${bytes(row.limit)}: ` +
 		`freeboard is ${percentBp(row.freeboard_bp)} ${LEVELS[row.level] ?? ''}`;
@@ -147,7 +147,7 @@ const COLUMNS = [
 	{ id: 'name', view: 'workloads', label: 'Workload', sort: 'name', fields: WHO, cell: workloadName },
 	{ id: 'name', view: 'pods', label: 'Pod', sort: 'name', fields: ['pod', ...WHO], cell: podName },
 	{ id: 'ttl', label: 'Time to limit', sort: 'danger', fields: ['likely_s', 'earliest_s', 'latest_s', 'forecast'], cell: timeTo },
-	{ id: 'free', label: 'Freeboard', sort: 'freeboard', fields: ['freeboard', 'freeboard_bp', 'limit', 'floor', 'charge', 'level'],
+	{ id: 'free', label: 'Freeboard', sort: 'freeboard', fields: ['freeboard', 'freeboard_bp', 'limit', 'no_limit', 'floor', 'charge', 'level'],
 		cell: freeboard },
 	{ id: 'owner', label: 'Filled by', fields: ['owner', 'owner_bytes', 'grows'], cell: owner },
 	{ id: 'finding', label: 'Worst finding', fields: ['finding_id', 'finding_title'], cell: finding },

@@ -85,6 +85,6 @@ export function podFigures({ sample })
 	return h('section', { aria: { label: 'Figures' } }, h('dl', { class: 'figure-tiles' },
 		tile('Freeboard', sample.freeboard_bytes, sample.freeboard_bp === null ? '' : `${percentBp(sample.freeboard_bp)} `, LEVELS[sample.freeboard_level ?? 'unread']),
 		timeTile(sample), tile('Floor', floor, share(floor)), tile('Charge', charge, share(charge)),
-		tile('Limit', limit ?? 'none or unread', sample.limit_told ? 'as told, not read from the cgroup' : 'memory.max'),
+		tile('Limit', sample.no_limit ? 'none' : limit, sample.limit_told ? 'as told, not read from the cgroup' : 'memory.max'),
 		tile('Expected demand', expected, share(expected))), gauge(sample));
 }
