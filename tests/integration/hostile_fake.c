@@ -93,6 +93,7 @@ static int listening(const char *path)
 	if (strlen(path) >= sizeof address.sun_path)
 		die("socket path");
 	memcpy(address.sun_path, path, strlen(path) + 1);
+	(void)unlink(path); /* of a JVM with this pid that was killed */
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof address) < 0 || listen(fd, 1) < 0)
 		die(path);
