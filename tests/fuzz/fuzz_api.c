@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The HTTP API: method and surface by the first byte, then path, a line feed, query. Over a small fleet and a real store.
+ * The HTTP API: method and surface by the first byte, then path, a line feed, query; or, by a bit of the first byte, a page
+ * of ours that sends what follows as a body. Over a small fleet, a real store and its silences.
  * Every reply is whole: a status that we send, JSON where it says so, an error as an error.
  */
 #include "fuzz/fuzz.h"
@@ -12,20 +13,25 @@
 
 #include "collector/api.h"
 #include "collector/api_query.h"
+#include "collector/silences.h"
+#include "collector/web.h"
 #include "data/js.h"
 
-enum { AGENTS = 12, BODY_CAP = 4 << 20 };
+enum { AGENTS = 12, BODY_CAP = 4 << 20, METHODS = 7, ONLY_METRICS = 8, FROM_HERE = 16 };
 
 /* Of the wire (RFC 7493): no larger one comes in. */
 #define NUMBER_MAX ((UINT64_C(1) << 53) - 1)
 
 static struct api api;
 static struct store *store;
+static struct silences *silences;
+static struct web web = { .open = true };
 static char directory[64];
 
 static void clean(void)
 {
 	static const char *const names[] = { "bankfull.db", "bankfull.db-wal", "bankfull.db-shm", "bankfull.lock" };
+	silences_free(silences);
 	store_close(store);
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
 		char path[128];
@@ -98,9 +104,15 @@ static void start(void)
 	for (unsigned n = 0; n < AGENTS; n++)
 		put_agent(fleet, n);
 	must(store_commit(store, &err));
-	api = (struct api){
-		.fleet = fleet, .store = store, .auth = auth, .version = "v", .cluster = "c", .ready = true
-	};
+	must(silences_new(store, NULL, &silences, &err));
+	api = (struct api){ .fleet = fleet,
+			    .store = store,
+			    .auth = auth,
+			    .silences = silences,
+			    .web = &web,
+			    .version = "v",
+			    .cluster = "c",
+			    .ready = true };
 }
 
 static void check_reply(const struct server_reply *reply)
@@ -109,10 +121,13 @@ static void check_reply(const struct server_reply *reply)
 	struct err err;
 	switch (reply->status) {
 	case 200:
+	case 201:
 	case 304:
 	case 400:
+	case 403:
 	case 404:
 	case 405:
+	case 409:
 		break;
 	default:
 		abort();
@@ -149,7 +164,9 @@ static void check_ids(struct str text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const methods[] = { "GET", "GET", "GET", "HEAD", "POST", "", "get", "OPTIONS" };
+	static const char *const methods[] = { "GET", "DELETE", "GET", "HEAD", "POST", "", "get", "OPTIONS" };
+	static const char *const ours[] = { "host",         "127.0.0.1:1",      "origin", "http://127.0.0.1:1",
+					    "content-type", "application/json", NULL };
 	if (!store)
 		start();
 	if (size == 0 || size > API_QUERY_CAP)
@@ -166,11 +183,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(own_query, query.ptr, query.len);
 	for (size_t i = 0; i <= end; i++)
 		path[i] = path[i] ? path[i] : 'x'; /* the server takes no NUL */
-	struct server_request request = { .method = str_of(methods[data[0] % 8]),
-					  .path = { path, end + 1 },
-					  .query = { own_query, query.len } };
+	struct server_request request = { .method = str_of(methods[data[0] & METHODS]), .path = { path, end + 1 } };
+	*(data[0] & FROM_HERE ? &request.body : &request.query) = (struct str){ own_query, query.len };
+	if (data[0] & FROM_HERE)
+		request.headers = ours;
 	struct server_reply reply = { .status = 200, .content_type = "application/json", .body = { .cap = BODY_CAP } };
-	api_request(&api, data[0] & 8 ? API_METRICS : API_ALL, &request, (struct wall){ 1764489660000 }, &reply);
+	api_request(&api, data[0] & ONLY_METRICS ? API_METRICS : API_ALL, &request, (struct wall){ 1764489660000 },
+		    &reply);
 	check_reply(&reply);
 	buf_done(&reply.body);
 	check_ids(query);
