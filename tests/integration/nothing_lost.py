@@ -190,6 +190,7 @@ async def pause(seconds):
 class World:
     def __init__(self):
         self.deaths = 0
+        self.grown = 0
 
     async def begin(self):
         self.jvm = await asyncio.to_thread(Jvm)
@@ -292,8 +293,13 @@ class World:
             program.set_clock(rng.choice([-3600, 0, 3600]))
 
     async def grow(self):
-        self.jvm.leak(rng.choice([50, 90]))  # the second takes all that is left
+        """By all that is left, then by less, and so on. The first is to be a finding: some ticks pass until it is one, and is sent."""
+        self.grown += 1
+        self.jvm.leak(90 if self.grown % 2 else 50)
         await pause(2)
+        end = time.monotonic() + 30
+        while "finding" not in self.tap.types and time.monotonic() < end:
+            await pause(1)
 
     async def jvm_dies(self):
         alive = [agent for agent in self.agents if agent.alive()]
