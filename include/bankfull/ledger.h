@@ -63,6 +63,9 @@ struct owner_info {
 };
 extern const struct owner_info owner_table[OWNER_COUNT];
 
+/* The kernel takes it back before it kills: the floor does not count it. */
+bool owner_is_reclaimable(enum owner owner);
+
 enum { LEDGER_NOTE_CAP = 200, LEDGER_SOURCE_CAP = 64 };
 
 struct ledger_line {

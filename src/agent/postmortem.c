@@ -16,13 +16,6 @@ int64_t postmortem_grown(struct qty from, struct qty to)
 	return grown;
 }
 
-/* What the kernel takes back before it kills: it may have grown, but it killed nobody. */
-static bool is_reclaimable(int owner)
-{
-	return owner == OWNER_MAPPED_FILES || owner == OWNER_PAGE_CACHE || owner == OWNER_SLAB_RECLAIMABLE ||
-	       owner == OWNER_THP_UNMAPPED;
-}
-
 int postmortem_owner(const struct wire_sample *first, const struct wire_sample *last, uint64_t *ret_grown_bytes)
 {
 	int most = -1;
@@ -31,7 +24,8 @@ int postmortem_owner(const struct wire_sample *first, const struct wire_sample *
 		return -1;
 	for (int owner = 0; owner < OWNER_COUNT; owner++) {
 		int64_t by = postmortem_grown(first->owners[owner], last->owners[owner]);
-		if (by <= grown || is_reclaimable(owner))
+		/* What is taken back before a kill may have grown, but it killed nobody. */
+		if (by <= grown || owner_is_reclaimable((enum owner)owner))
 			continue;
 		most = owner;
 		grown = by;

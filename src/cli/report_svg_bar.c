@@ -18,17 +18,13 @@ static struct svg_font anchored(struct svg_font font, enum svg_anchor anchor)
 	return font;
 }
 
-static bool is_reclaimable(enum owner owner)
-{
-	return owner_table[owner].group == GROUP_FILE || owner == OWNER_SLAB_RECLAIMABLE;
-}
-
 size_t report_svg_order(const struct ledger *ledger, enum owner ret_order[OWNER_COUNT])
 {
 	size_t n = 0;
 	for (int reclaimable = 0; reclaimable < 2; reclaimable++)
 		for (int owner = 0; owner < OWNER_COUNT; owner++)
-			if (ledger_bytes(ledger, (enum owner)owner) && is_reclaimable((enum owner)owner) == reclaimable)
+			if (ledger_bytes(ledger, (enum owner)owner) &&
+			    owner_is_reclaimable((enum owner)owner) == reclaimable)
 				ret_order[n++] = (enum owner)owner;
 	return n;
 }

@@ -146,13 +146,6 @@ static uint64_t usual_floor(const struct history *history, uint64_t now)
 	return n ? trend_median(figures, n) : now;
 }
 
-/* What the floor counts: the kernel can reclaim the others. */
-static bool is_in_floor(enum owner owner)
-{
-	return owner != OWNER_PAGE_CACHE && owner != OWNER_MAPPED_FILES && owner != OWNER_SLAB_RECLAIMABLE &&
-	       owner != OWNER_THP_UNMAPPED;
-}
-
 /* What the line can grow to, where something bounds it. */
 static struct limit bound_of(const struct history *history, const struct snapshot *snapshot,
 			     const struct ledger *ledger, enum owner owner)
@@ -181,7 +174,7 @@ static size_t owner_parts(const struct history *history, const struct snapshot *
 	*ret_sum = 0;
 	for (int owner = 0; owner < OWNER_COUNT; owner++) {
 		const struct ledger_line *line = &ledger->lines[owner];
-		if (!ledger->listed[owner] || !qty_known(line->bytes) || !is_in_floor((enum owner)owner))
+		if (!ledger->listed[owner] || !qty_known(line->bytes) || owner_is_reclaimable((enum owner)owner))
 			continue;
 		struct trend trend = history->view.owners[owner];
 		if (trend.kind == TREND_TOO_FEW && line->bytes.bytes < SMALL_BYTES)

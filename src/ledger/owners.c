@@ -49,3 +49,8 @@ const struct owner_info owner_table[OWNER_COUNT] = {
 	[OWNER_SOCKETS] = { "sockets", GROUP_SOCK, "network buffers of the kernel" },
 	[OWNER_HUGETLB] = { "hugetlb", GROUP_HUGETLB, "hugetlb pages, where the kernel charges them" },
 };
+
+bool owner_is_reclaimable(enum owner owner)
+{
+	return owner_table[owner].group == GROUP_FILE || owner == OWNER_SLAB_RECLAIMABLE || owner == OWNER_THP_UNMAPPED;
+}

@@ -99,8 +99,8 @@ int reading_largest(const struct reading *r)
 	int largest = -1;
 	for (int i = 0; r->has_target && i < OWNER_COUNT; i++) {
 		uint64_t bytes = ledger_bytes(&r->ledger, (enum owner)i);
-		bool is_cache = owner_table[i].group == GROUP_FILE || i == OWNER_SLAB_RECLAIMABLE;
-		if (bytes && !is_cache && (largest < 0 || bytes > ledger_bytes(&r->ledger, (enum owner)largest)))
+		if (bytes && !owner_is_reclaimable((enum owner)i) &&
+		    (largest < 0 || bytes > ledger_bytes(&r->ledger, (enum owner)largest)))
 			largest = i;
 	}
 	return largest;

@@ -113,6 +113,27 @@ static void unread_is_not_zero(void **state)
 	snap_free(s);
 }
 
+static void much_is_unmapped(struct ledger *l, struct verdict *v)
+{
+	(void)v;
+	l->listed[OWNER_THP_UNMAPPED] = true;
+	l->lines[OWNER_THP_UNMAPPED].bytes = qty_of(20 * MIB, QTY_DERIVED);
+}
+
+/* What can be reclaimed stands last, so that the line of the floor is where the rest ends. */
+static void the_floor_ends_where_reclaim_begins(void **state)
+{
+	(void)state;
+	struct snapshot *s = taskmanager();
+	char *picture = picture_of(s, much_is_unmapped);
+	const char *tmpfs = strstr(picture, "<title>tmpfs "), *stacks = strstr(picture, "<title>kernel-stacks ");
+	const char *unmapped = strstr(picture, "<title>thp-unmapped 20.0 MiB<");
+	assert_true(tmpfs && stacks && unmapped);
+	assert_true(unmapped > tmpfs && unmapped > stacks);
+	free(picture);
+	snap_free(s);
+}
+
 static void no_limit_is_said(void **state)
 {
 	(void)state;
@@ -257,6 +278,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_says_what_matters),
 		cmocka_unit_test(unread_is_not_zero),
+		cmocka_unit_test(the_floor_ends_where_reclaim_begins),
 		cmocka_unit_test(no_limit_is_said),
 		cmocka_unit_test(what_is_over_is_told),
 		cmocka_unit_test(the_largest_is_small_enough),

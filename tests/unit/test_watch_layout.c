@@ -223,6 +223,19 @@ static void no_target(void **state)
 	free(draw(80, 24, false));
 }
 
+/* Nor what the kernel takes back before it kills. */
+static void the_largest_is_not_cache(void **state)
+{
+	(void)state;
+	static const enum owner taken_back[] = { OWNER_MAPPED_FILES, OWNER_PAGE_CACHE, OWNER_SLAB_RECLAIMABLE,
+						 OWNER_THP_UNMAPPED };
+	for (size_t i = 0; i < sizeof taken_back / sizeof taken_back[0]; i++) {
+		reading->ledger.listed[taken_back[i]] = true;
+		reading->ledger.lines[taken_back[i]].bytes = qty_measured(10 * GIB);
+		assert_int_equal(reading_largest(reading), OWNER_JAVA_HEAP);
+	}
+}
+
 /* Unread is said so, and is no figure. */
 static void unread_is_not_zero(void **state)
 {
@@ -288,6 +301,7 @@ int main(void)
 		TEST(trouble_and_age_are_told),
 		TEST(nothing_is_read_yet),
 		TEST(no_target),
+		TEST(the_largest_is_not_cache),
 		TEST(unread_is_not_zero),
 		TEST(hostile_names),
 		TEST(owners_are_sorted),
