@@ -59,6 +59,18 @@ bool esc_add(struct buf *buf, struct str text)
 	return true;
 }
 
+bool esc_is_plain(struct str text)
+{
+	while (text.len) {
+		char escape[5];
+		size_t taken;
+		if (next_unit(text, escape, &taken).ptr == escape)
+			return false;
+		text = str_skip(text, taken);
+	}
+	return true;
+}
+
 const char *esc_copy(char *dest, size_t cap, struct str text)
 {
 	size_t used = 0;

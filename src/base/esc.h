@@ -14,6 +14,9 @@ bool esc_add(struct buf *buf, struct str text);
 /* The same into dest[cap], cut to fit; never cuts inside an escape. Returns dest. */
 const char *esc_copy(char *dest, size_t cap, struct str text);
 
+/* Nothing in it would be escaped. */
+bool esc_is_plain(struct str text);
+
 /* Length of the UTF-8 sequence at the start of `text`, 0 if it is none (overlong and surrogates refused). */
 size_t esc_utf8_len(struct str text);
 

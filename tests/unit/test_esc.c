@@ -54,6 +54,7 @@ static void escapes(void **state)
 		assert_string_equal(buf_str(&out).ptr, rows[i].shown);
 		assert_string_equal(esc_copy(copy, sizeof copy, text), rows[i].shown);
 		assert_string_equal(esc_copy(again, sizeof again, str_of(copy)), rows[i].shown);
+		assert_int_equal(esc_is_plain(text), str_eq(text, str_of(rows[i].shown)));
 		tight_free(text);
 	}
 }

@@ -266,6 +266,7 @@ static void bodies(void **state)
 		{ "{" M ",\"reason\":\"a\\u0007\"," U "}", "reason: one line" },
 		{ "{" M ",\"reason\":\"a\\nb\"," U "}", "reason: one line" },
 		{ "{" M ",\"reason\":\"a\\u202eb\"," U "}", "reason: one line" },
+		{ "{" M ",\"reason\":\"a\\u061cb\"," U "}", "reason: one line" },
 		{ "{" M ",\"reason\":\"a\\u2067b\"," U "}", "reason: one line" },
 		{ "{" M ",\"reason\":\"a\\u0085b\"," U "}", "reason: one line" },
 		{ "{" M ",\"reason\":\"\\u05e9\\u05dc\\u05d5\\u05dd\"," U "}", NULL },
