@@ -22,6 +22,14 @@ size_t esc_utf8_len(struct str text)
 	return len;
 }
 
+struct str esc_utf8_cut(struct str text, size_t cap)
+{
+	size_t len = 0;
+	for (size_t unit; (unit = esc_utf8_len(str_skip(text, len))) > 0 && len + unit < cap;)
+		len += unit;
+	return (struct str){ text.ptr, len };
+}
+
 /* U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069: they break a line, or let it be read in another order. */
 static bool turns_the_line(const unsigned char *p)
 {

@@ -19,5 +19,7 @@ bool esc_is_plain(struct str text);
 
 /* Length of the UTF-8 sequence at the start of `text`, 0 if it is none (overlong and surrogates refused). */
 size_t esc_utf8_len(struct str text);
+/* As much of the start of `text` as is UTF-8 and stands in `cap` bytes with a NUL behind it, cut between two characters. */
+struct str esc_utf8_cut(struct str text, size_t cap);
 
 #endif

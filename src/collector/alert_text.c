@@ -130,13 +130,7 @@ static void fill(const struct said *said, const char *text, size_t most, char *d
 	/* A text may name its values often: what passes the room is cut, between two characters. */
 	auto_buf struct buf whole = { .cap = 64 * 1024 };
 	alerttext_render(text, values, &whole);
-	size_t len = 0;
-	struct str rest = buf_str(&whole);
-	for (size_t unit; rest.len && (unit = esc_utf8_len(rest)) > 0 && len + unit < most; len += unit) {
-		memcpy(dest + len, rest.ptr, unit);
-		rest = str_skip(rest, unit);
-	}
-	dest[len] = '\0';
+	str_copy(dest, most, esc_utf8_cut(buf_str(&whole), most));
 }
 
 /* --- members ---------------------------------------------------------------------------------------------------- */

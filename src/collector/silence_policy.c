@@ -4,21 +4,6 @@
 #include "collector/silence_parts.h"
 #include "rules/rules.h"
 
-/* Cut between characters. */
-static void copy_reason(char *dest, size_t cap, const char *reason)
-{
-	struct str rest = str_of(reason);
-	size_t len = 0;
-	while (rest.len) {
-		size_t n = esc_utf8_len(rest);
-		if (n == 0 || len + n >= cap)
-			break;
-		len += n;
-		rest = str_skip(rest, n);
-	}
-	str_copy(dest, cap, (struct str){ reason, len });
-}
-
 /* What the configuration has said of this rule stands; of two silences the one that lasts longer. */
 static void lay(struct wire_policy *policy, size_t n_own, const char *rule, const struct silence *s, size_t *ret_left)
 {
@@ -36,7 +21,7 @@ static void lay(struct wire_policy *policy, size_t n_own, const char *rule, cons
 		place = &policy->silences[policy->n_silences++];
 	*place = (struct wire_silence){ .until = s->until, .quiet = true };
 	str_copy(place->rule, sizeof place->rule, str_of(rule));
-	copy_reason(place->reason, sizeof place->reason, s->reason);
+	str_copy(place->reason, sizeof place->reason, esc_utf8_cut(str_of(s->reason), sizeof place->reason));
 }
 
 static uint64_t mix(uint64_t hash, const void *bytes, size_t len)

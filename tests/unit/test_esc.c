@@ -77,6 +77,18 @@ static void a_copy_is_never_cut_inside_a_unit(void **state)
 	assert_int_equal(untouched, 'z');
 }
 
+static void text_is_cut_between_characters(void **state)
+{
+	(void)state;
+	struct str text = tight_of(STR("a\xe2\x82\xac\xf0\x9f\x98\x80"));
+	static const size_t wanted[] = { 0, 0, 1, 1, 1, 4, 4, 4, 4, 8, 8 };
+	for (size_t cap = 0; cap < sizeof wanted / sizeof wanted[0]; cap++)
+		assert_int_equal(esc_utf8_cut(text, cap).len, wanted[cap]);
+	assert_ptr_equal(esc_utf8_cut(text, 16).ptr, text.ptr);
+	tight_free(text);
+	assert_int_equal(esc_utf8_cut(STR("ab\xff|"), 16).len, 2);
+}
+
 static void a_full_buffer_says_so(void **state)
 {
 	(void)state;
@@ -90,6 +102,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(escapes),
 		cmocka_unit_test(a_copy_is_never_cut_inside_a_unit),
+		cmocka_unit_test(text_is_cut_between_characters),
 		cmocka_unit_test(a_full_buffer_says_so),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
