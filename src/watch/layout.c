@@ -9,8 +9,7 @@ enum {
 	SMALL_COLUMNS = 40, /* below: nothing but what matters most */
 	SMALL_ROWS = 11,
 	BESIDE_COLUMNS = 170, /* from here on owners to the left, findings and events to the right */
-	BELOW_ROWS = 44,      /* from here on all three below each other */
-	HEAD_ROWS = 8,        /* title, headline, room: as layout_page() counts them */
+	BELOW_ROWS = 36,      /* of the body; from here on all three below each other */
 };
 
 static const char *const help_text[][2] = {
@@ -59,17 +58,17 @@ static void draw_tabs(struct area area, const struct layout_input *input)
 		(void)area_printf(area, x + 2, 0, STYLE_DIM, "by %s", sort_names[input->view->sort]);
 }
 
-static unsigned draw_pane(struct area area, const struct layout_input *input, enum pane pane)
+static struct layout_extent draw_pane(struct area area, const struct layout_input *input, enum pane pane)
 {
 	unsigned skip = pane == input->view->pane ? input->view->scroll : 0;
 	if (pane == PANE_OWNERS)
-		return layout_owners(area, input, skip);
+		return (struct layout_extent){ layout_owners(area, input, skip), area.rows };
 	if (pane == PANE_FINDINGS)
-		return layout_findings(area, input, pane == input->view->pane, pane == input->view->pane ? 0 : skip);
-	return layout_events(area, input, skip);
+		return (struct layout_extent){ layout_findings(area, input, pane == input->view->pane), area.rows };
+	return (struct layout_extent){ layout_events(area, input, skip), area.rows };
 }
 
-static unsigned titled(struct area area, const struct layout_input *input, enum pane pane)
+static struct layout_extent titled(struct area area, const struct layout_input *input, enum pane pane)
 {
 	bool here = input->view->pane == pane;
 	(void)area_printf(area, 0, 0, here ? STYLE_BOLD : STYLE_DIM, "%s%s%s", here ? "[" : " ", pane_names[pane],
@@ -77,10 +76,10 @@ static unsigned titled(struct area area, const struct layout_input *input, enum 
 	return draw_pane(area_part(area, 0, 1, area.columns, area.rows - 1), input, pane);
 }
 
-/* More than one pane, where there is room. Returns the lines of the chosen one. */
-static unsigned draw_panes(struct area area, const struct layout_input *input)
+/* More than one pane, where there is room. Returns the extent of the chosen one. */
+static struct layout_extent draw_panes(struct area area, const struct layout_input *input)
 {
-	unsigned n[PANE_COUNT];
+	struct layout_extent n[PANE_COUNT];
 	if (area.columns >= BESIDE_COLUMNS) {
 		unsigned left = area.columns * 3 / 5, above = area.rows / 2;
 		n[PANE_OWNERS] = titled(area_part(area, 0, 0, left - 2, area.rows), input, PANE_OWNERS);
@@ -119,32 +118,26 @@ static void draw_keys(struct area area, const struct layout_input *input)
 		area_right(area, x, 0, area.columns - x - 1, STYLE_BAR, cost);
 }
 
-static unsigned draw_body(struct area area, const struct layout_input *input)
+static struct layout_extent draw_body(struct area area, const struct layout_input *input)
 {
 	const struct view *view = input->view;
 	if (view->help)
-		return draw_help(area, view->scroll);
+		return (struct layout_extent){ draw_help(area, view->scroll), area.rows };
 	if (view->whole && view->pane == PANE_FINDINGS && input->reading && input->reading->has_target)
-		return layout_whole(area, input);
-	if (area.columns >= BESIDE_COLUMNS || area.rows >= BELOW_ROWS - HEAD_ROWS)
+		return (struct layout_extent){ layout_whole(area, input), area.rows };
+	if (area.columns >= BESIDE_COLUMNS || area.rows >= BELOW_ROWS)
 		return draw_panes(area, input);
 	draw_tabs(area, input);
-	return 1 + draw_pane(area_part(area, 0, 1, area.columns, area.rows - 1), input, view->pane);
+	return draw_pane(area_part(area, 0, 1, area.columns, area.rows - 1), input, view->pane);
 }
 
-unsigned layout_page(unsigned columns, unsigned rows)
-{
-	bool small = columns < SMALL_COLUMNS || rows < SMALL_ROWS;
-	return small || rows < HEAD_ROWS + 3 ? 1 : rows - HEAD_ROWS - 2;
-}
-
-unsigned layout_draw(const struct layout_input *input, unsigned columns, unsigned rows, bool utf8,
-		     struct screen *screen)
+struct layout_extent layout_draw(const struct layout_input *input, unsigned columns, unsigned rows, bool utf8,
+				 struct screen *screen)
 {
 	struct area all = screen_start(screen, columns, rows, utf8);
 	if (all.columns < SMALL_COLUMNS || all.rows < SMALL_ROWS) {
 		layout_tiny(all, input);
-		return 1;
+		return (struct layout_extent){ 1, 1 };
 	}
 	unsigned y = 1;
 	layout_title(area_part(all, 0, 0, all.columns, 1), input);

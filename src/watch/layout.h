@@ -18,11 +18,13 @@ struct layout_input {
 	const char *trouble; /* of the reader; "" */
 };
 
-/* Fills `screen`, all of it. Returns how many lines of the pane there are, of which a page is shown. */
-unsigned layout_draw(const struct layout_input *input, unsigned columns, unsigned rows, bool utf8,
-		     struct screen *screen);
+/* Of the pane, or of what is open in its place: how many lines there are, and how many are shown at once. */
+struct layout_extent {
+	unsigned lines, page;
+};
 
-/* Of what layout_draw() lays out for so many rows: lines of the pane. */
-unsigned layout_page(unsigned columns, unsigned rows);
+/* Fills `screen`, all of it. */
+struct layout_extent layout_draw(const struct layout_input *input, unsigned columns, unsigned rows, bool utf8,
+				 struct screen *screen);
 
 #endif

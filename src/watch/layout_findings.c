@@ -33,13 +33,13 @@ static unsigned silenced_lines(struct area area, const struct reading *r, unsign
 	return at;
 }
 
-unsigned layout_findings(struct area area, const struct layout_input *input, bool chosen, unsigned skip)
+unsigned layout_findings(struct area area, const struct layout_input *input, bool chosen)
 {
 	const struct reading *r = input->reading;
 	if (!r || !r->has_target)
 		return 0;
 	const struct verdict *v = &r->verdict;
-	unsigned at = 0;
+	unsigned at = 0, skip = 0;
 	if (chosen && input->view->selected >= area.rows && area.rows)
 		skip = input->view->selected - area.rows + 1;
 	for (size_t i = 0; i < v->n_findings; i++, at++)

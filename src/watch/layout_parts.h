@@ -17,7 +17,7 @@ void layout_tiny(struct area area, const struct layout_input *input);
 unsigned layout_owners(struct area area, const struct layout_input *input, unsigned skip);
 
 /* layout_findings.c; layout_whole(): all of one finding. */
-unsigned layout_findings(struct area area, const struct layout_input *input, bool chosen, unsigned skip);
+unsigned layout_findings(struct area area, const struct layout_input *input, bool chosen);
 unsigned layout_whole(struct area area, const struct layout_input *input);
 unsigned layout_events(struct area area, const struct layout_input *input, unsigned skip);
 

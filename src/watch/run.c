@@ -34,6 +34,7 @@ struct run {
 	struct view view;
 	bool any, plain, utf8, changed;
 	unsigned columns, rows;
+	unsigned page; /* lines of the pane that are shown */
 	char trouble[READING_TEXT_CAP];
 	struct mono heard, printed;
 };
@@ -184,10 +185,10 @@ static void show(struct run *run)
 			print_plain(run);
 	} else {
 		struct layout_input input = input_of(run);
-		unsigned lines = layout_draw(&input, run->columns, run->rows, run->utf8, run->screen);
-		unsigned page = layout_page(run->columns, run->rows);
+		struct layout_extent pane = layout_draw(&input, run->columns, run->rows, run->utf8, run->screen);
 		/* Not further than to its last page. */
-		unsigned most = lines > page ? lines - page : 0;
+		unsigned most = pane.lines > pane.page ? pane.lines - pane.page : 0;
+		run->page = pane.page;
 		if (run->view.scroll > most) {
 			run->view.scroll = most;
 			(void)layout_draw(&input, run->columns, run->rows, run->utf8, run->screen);
@@ -210,7 +211,7 @@ static bool take_keys(struct run *run)
 	for (int key; (key = term_key()) != PRESS_NOTHING;) {
 		bool was_paused = run->view.paused;
 		size_t n = run->any && run->shown->has_target ? run->shown->verdict.n_findings : 0;
-		enum keys_wish wish = keys_press(&run->view, key, n, layout_page(run->columns, run->rows));
+		enum keys_wish wish = keys_press(&run->view, key, n, run->page);
 		if (wish == KEYS_QUIT)
 			return true;
 		if (wish == KEYS_LOOK && run->reader)

@@ -161,7 +161,7 @@ static void a_small_page_scrolls_through_all(void **state)
 	view.pane = PANE_FINDINGS;
 	view.whole = true;
 	const struct layout_input input = { reading, story, &view, age_ms, trouble };
-	unsigned lines = layout_draw(&input, 80, 200, false, &screen);
+	unsigned lines = layout_draw(&input, 80, 200, false, &screen).lines;
 	assert_true(lines > 10);
 	size_t found = 0;
 	const char *last = reading->verdict.findings[0].evidence[reading->verdict.findings[0].n_evidence - 1].name;
@@ -171,6 +171,33 @@ static void a_small_page_scrolls_through_all(void **state)
 		free(text);
 	}
 	assert_true(found > 0);
+}
+
+/* Scrolled as far as it goes, a pane shows its last line, whatever stands above it and beside it. */
+static void the_last_page_ends_with_the_last_line(void **state)
+{
+	(void)state;
+	static const struct {
+		unsigned columns, rows;
+	} sizes[] = { { 44, 24 }, { 80, 24 }, { 100, 30 }, { 100, 44 }, { 100, 60 }, { 200, 24 }, { 250, 50 } };
+	static const char *const last[PANE_COUNT] = {
+		[PANE_OWNERS] = "stalling", [PANE_EVENTS] = "watching process 42"
+	};
+	reading->skipped = BUDGET_PRESSURE;
+	for (int i = 0; i < STORY_EVENTS_MAX - 10; i++)
+		story_tell(story, reading->at, SEVERITY_NONE, "event %d", i);
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+		for (unsigned pane = 0; pane < PANE_COUNT; pane += PANE_EVENTS) {
+			view = (struct view){ .pane = (enum pane)pane };
+			const struct layout_input input = { reading, story, &view, age_ms, trouble };
+			struct layout_extent extent =
+				layout_draw(&input, sizes[i].columns, sizes[i].rows, false, &screen);
+			assert_true(extent.page > 0);
+			view.scroll = extent.lines > extent.page ? extent.lines - extent.page : 0;
+			char *text = draw(sizes[i].columns, sizes[i].rows, false);
+			has(text, last[pane]);
+			free(text);
+		}
 }
 
 static void trouble_and_age_are_told(void **state)
@@ -298,6 +325,7 @@ int main(void)
 		TEST(every_size),
 		TEST(findings_open_whole),
 		TEST(a_small_page_scrolls_through_all),
+		TEST(the_last_page_ends_with_the_last_line),
 		TEST(trouble_and_age_are_told),
 		TEST(nothing_is_read_yet),
 		TEST(no_target),
