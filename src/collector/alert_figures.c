@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/esc.h"
+#include "rules/rules.h"
 #include "wire/put.h"
 
 static void put_name(struct js_out *out, const char *key, const char *name, enum alert_names names)
@@ -62,9 +63,7 @@ static void read_worst(const struct js *object, struct alert_worst *worst)
 	if (js_str(js_get(object, "pod"), &text))
 		str_copy(worst->pod, sizeof worst->pod, text);
 	if (js_str(js_get(object, "severity"), &text))
-		for (unsigned i = 0; i < SEVERITY_COUNT; i++)
-			if (str_eq(text, str_of(severity_names[i])))
-				worst->severity = (enum severity)i;
+		(void)severity_find(text, &worst->severity); /* else it stays SEVERITY_NONE */
 	worst->freeboard_bytes = read_signed(js_get(object, "freeboard"));
 	worst->freeboard_bp = read_signed(js_get(object, "freeboard_bp"));
 }

@@ -7,6 +7,7 @@
 #include "base/esc.h"
 #include "base/units.h"
 #include "collector/live_request.h"
+#include "rules/rules.h"
 
 enum { SHOWN_CAP = 80 };
 
@@ -87,11 +88,8 @@ static int parse_rule(struct api_query *q, const char *value, struct err *err)
 
 static int parse_severity(struct api_query *q, const char *value, struct err *err)
 {
-	for (unsigned i = SEVERITY_INFO; i < SEVERITY_COUNT; i++)
-		if (strcmp(value, severity_names[i]) == 0) {
-			q->least = (enum severity)i;
-			return 0;
-		}
+	if (severity_find(str_of(value), &q->least))
+		return 0;
 	return refuse(err, STR("severity"), str_of(value), "none of info, notice, warning, critical");
 }
 

@@ -8,6 +8,7 @@
 #include "base/esc.h"
 #include "base/typo.h"
 #include "rules/pages.h"
+#include "rules/rules.h"
 #include "wire/put.h"
 
 enum { SHOWN_CAP = 80 };
@@ -19,11 +20,8 @@ const char *const silence_field_names[SILENCE_FIELD_COUNT] = { "cluster", "names
 
 static int take_severity(struct silence_matchers *m, struct str value, struct err *err)
 {
-	for (unsigned i = SEVERITY_INFO; i < SEVERITY_COUNT; i++)
-		if (str_eq(value, str_of(severity_names[i]))) {
-			m->severity = (enum severity)i;
-			return 0;
-		}
+	if (severity_find(value, &m->severity))
+		return 0;
 	return err_set(err, ERR_USAGE, "matchers.severity: one of info, notice, warning, critical");
 }
 

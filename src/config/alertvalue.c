@@ -3,6 +3,7 @@
 
 #include "base/typo.h"
 #include "base/units.h"
+#include "rules/rules.h"
 
 int value_unknown(struct str key, const char *what, const char *const names[], struct err *err)
 {
@@ -50,11 +51,7 @@ int value_ms(const char *key, struct str value, uint64_t least, uint64_t most, u
 
 int value_severity(struct str value, enum severity *dest, struct err *err)
 {
-	for (unsigned i = SEVERITY_INFO; i < SEVERITY_COUNT; i++) {
-		if (!str_eq(value, str_of(severity_names[i])))
-			continue;
-		*dest = (enum severity)i;
+	if (severity_find(value, dest))
 		return 0;
-	}
 	return err_set(err, ERR_USAGE, "severity: info, notice, warning or critical, and all above it");
 }

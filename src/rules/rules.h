@@ -45,6 +45,9 @@ extern const size_t rule_count;
 /* The row of this name, or NULL. */
 const struct rule *rules_find(struct str name);
 
+/* "info" to "critical". False: none of them. */
+bool severity_find(struct str name, enum severity *ret_severity);
+
 /* The finding of this rule, or NULL. */
 const struct finding *rules_finding(const struct verdict *verdict, const char *rule);
 

@@ -8,6 +8,17 @@
 
 const char *const severity_names[SEVERITY_COUNT] = { "none", "info", "notice", "warning", "critical" };
 
+bool severity_find(struct str name, enum severity *ret_severity)
+{
+	for (unsigned i = SEVERITY_INFO; i < SEVERITY_COUNT; i++) {
+		if (!str_eq(name, str_of(severity_names[i])))
+			continue;
+		*ret_severity = (enum severity)i;
+		return true;
+	}
+	return false;
+}
+
 const struct finding *rules_finding(const struct verdict *verdict, const char *rule)
 {
 	for (size_t i = 0; i < verdict->n_findings; i++)

@@ -261,6 +261,8 @@ static void bodies(void **state)
 		  "matchers.pod: a pattern of more than 16 parts" },
 		{ "{\"kind\":\"silence\",\"matchers\":{\"severity\":\"bad\"}," R "," U "}",
 		  "matchers.severity: one of" },
+		{ "{\"kind\":\"silence\",\"matchers\":{\"severity\":\"none\"}," R "," U "}",
+		  "matchers.severity: one of" },
 		{ "{" M "," U "}", "reason: a text" },
 		{ "{" M ",\"reason\":\" \\t \"," U "}", "reason: 1 to 200 bytes" },
 		{ "{" M ",\"reason\":\"a\\u0007\"," U "}", "reason: one line" },
