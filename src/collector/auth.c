@@ -160,7 +160,7 @@ static void refuse(struct server_reply *reply, unsigned status, unsigned retry_a
 		str_copy(reply->extra, sizeof reply->extra, STR("WWW-Authenticate: Bearer\r\n"));
 }
 
-static bool bearer(const struct server_request *request, struct str *ret_token)
+bool auth_bearer(const struct server_request *request, struct str *ret_token)
 {
 	struct str header = server_header(request, "authorization");
 	/* The scheme's case does not matter (RFC 9110 section 11.1). */
@@ -234,7 +234,7 @@ bool auth_agent(struct auth *auth, const struct server_request *request, struct 
 		memcpy(agent.method, "open", sizeof "open");
 		known = true;
 	}
-	if (!known && bearer(request, &token)) {
+	if (!known && auth_bearer(request, &token)) {
 		if (hash_sha256(token, digest, &err) < 0) {
 			refuse(reply, 503, 5, "no memory");
 			return false;
@@ -329,7 +329,7 @@ bool auth_viewer(struct auth *auth, const struct server_request *request, struct
 	}
 	if (auth->options.proxy_viewers_file && by_proxy(auth, request, ret_viewer, reply, &known))
 		return known;
-	bool shown = bearer(request, &token);
+	bool shown = auth_bearer(request, &token);
 	/* With a wrong token the cookie does not count either: web_origin_ok() lets whoever shows one come from anywhere. */
 	if (!shown && cookie(request, LOGIN_COOKIE, &token) &&
 	    login_cookie_decode(token, from_cookie, sizeof from_cookie)) {

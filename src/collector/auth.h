@@ -75,6 +75,8 @@ bool auth_agent(struct auth *auth, const struct server_request *request, struct 
 /* The same for people and their tools: a trusted proxy's header, "Authorization: Bearer", or the cookie `__Host-bankfull`. */
 bool auth_viewer(struct auth *auth, const struct server_request *request, struct auth_viewer *ret_viewer,
 		 struct server_reply *reply);
+/* The request shows a token of its own: "Authorization: Bearer". Of whom, auth_token() knows. */
+bool auth_bearer(const struct server_request *request, struct str *ret_token);
 /* The header, in lower case, by which a trusted proxy names users; NULL: none is trusted. */
 const char *auth_proxy_header(const struct auth *auth);
 /* Whose token this is, for a login. */

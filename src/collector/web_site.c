@@ -97,8 +97,8 @@ static bool has_bearer(const struct web *web, const struct server_request *reque
 {
 	if (web->proxy_header && server_header(request, web->proxy_header).len)
 		return false;
-	struct str header = server_header(request, "authorization");
-	return header.len > 7 && strncasecmp(header.ptr, "Bearer ", 7) == 0;
+	struct str token;
+	return auth_bearer(request, &token);
 }
 
 static bool is_public(const struct web *web, struct str host)

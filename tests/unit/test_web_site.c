@@ -188,12 +188,31 @@ static void origins(void **state)
 	}
 }
 
+/* What auth_viewer() takes for no token, and looks at the cookie instead, is none here either. */
+static void a_bearer_without_a_token(void **state)
+{
+	static const char *const headers[] = { "Bearer", "Bearer ", "Bearer  \t", "Basic some-token-of-a-tool" };
+	(void)state;
+	for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
+		struct web web;
+		struct ask ask;
+		ask_kind(COOKIE, "b.example", NULL, &web, &ask);
+		ask.headers[4] = "authorization";
+		ask.headers[5] = headers[i];
+		struct server_request request = web_ask_request(&ask);
+		assert_string_equal(ask.headers[2], "cookie");
+		if (web_origin_ok(&web, &request))
+			fail_msg("'%s'", headers[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sites),
 		cmocka_unit_test(hosts),
 		cmocka_unit_test(origins),
+		cmocka_unit_test(a_bearer_without_a_token),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
