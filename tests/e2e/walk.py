@@ -224,6 +224,31 @@ def restart(b, scene):
     b.clean("a restart", [r"WebSocket connection to", r"ERR_CONNECTION_REFUSED", r"/api/v1/", "failed: net::ERR"])
 
 
+def again(b, scene):
+    """Whoever asks to try again gets the page, and one that is shown is not taken away by a request that fails."""
+    death = scene.collector.api("/postmortems")["items"][0]["id"]
+    b.go("/#/silences")
+    b.shows("OPS-411")
+    b.js("""const real = window.fetch; window.__away = true;
+         window.fetch = async (url, ...more) => {
+             if (window.__away)
+                 throw new TypeError('away');
+             const reply = await real(url, ...more);
+             return /postmortems\\//.test(url) ? new Response(JSON.stringify({ ...await reply.json(), whole: false })) : reply;
+         };""")
+    for hash_, text in (("#/alerts", "RocksDB holds"), ("#/findings/" + scene.collector.api("/findings")["items"][0]["id"], "Opened"),
+                        ("#/postmortems/" + death, "Who grew")):
+        b.js("window.__away = true; location.hash = arguments[0]", hash_)
+        ok(b.shows("The collector does not answer"), hash_.split("/")[1] + ": the page says that nobody answers", b.text()[:300])
+        b.js("window.__away = false")
+        b.click("main button", "Try again")
+        ok(b.shows(text, 4) and "The collector does not answer" not in b.text(), "and is there when it is asked for again", b.text()[:300])
+    b.js("window.__away = true")
+    time.sleep(4)  # longer than a post-mortem that is not whole is left alone
+    ok("Who grew" in b.text(), "a post-mortem that is shown stays while nobody answers", b.text()[:300])
+    b.clean("again")
+
+
 # --- who may -------------------------------------------------------------------------------------------------------
 
 TOKENS = {"ops": "o" * 40, "eye": "e" * 40}
@@ -347,7 +372,7 @@ def strangers(c):
 
 def main():
     os.makedirs(os.path.join(WORK, "open"))
-    alone = [clicks, keyboard, stale, replayed_death, real_death, silence, restart]
+    alone = [clicks, keyboard, stale, replayed_death, real_death, silence, again, restart]
     with_tokens = [login, without_script, namespaces, strangers]
     chosen = [t for t in alone if not ONLY or t.__name__ in ONLY]
     if chosen:

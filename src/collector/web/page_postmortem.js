@@ -91,7 +91,7 @@ export default {
 				const now = JSON.stringify(item);
 				if (now === shown)
 					return;
-				shown = now;
+				shown = '';
 				const series = timelineOf(item), place = h('div'), { points } = series;
 				const end = points.length ? Math.max(points.at(-1).received_ms, item.died_ms ?? 0) + 5000 : 0;
 				const range = end ? { from: Math.min(points[0].received_ms, end - SHORTEST_MS), to: end } : null;
@@ -100,8 +100,13 @@ export default {
 				paint(ctx, body, item, place, range);
 				if (range)
 					draw(item, series, place, range);
+				shown = now;
 			} catch (error) {
-				if (error.name !== 'AbortError')
+				if (error.name === 'AbortError')
+					return;
+				if (shown)
+					timer = setTimeout(load, REFRESH_MS); /* what is there stays, and the rest is looked for again */
+				else
 					replace(body, failure(error, load));
 			}
 		}

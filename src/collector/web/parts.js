@@ -41,14 +41,15 @@ export function tile(title, v, ...meaning)
 
 /*
  * Fills a place anew if that changes anything. Nothing is replaced under a keyboard: who stands in it keeps his place until
- * he leaves; but a heading that has the focus because its page has come hands it to the next one.
+ * he leaves; but a heading that has the focus because its page has come hands it to the next one, and who asks to try again
+ * (states.js) waits for what comes.
  */
 export function put(node, ...content)
 {
 	const next = h('div', null, content);
 	const same = next.childNodes.length === node.childNodes.length && [...next.childNodes].every((child, i) => child.isEqualNode(node.childNodes[i]));
 	const focused = node.contains(document.activeElement);
-	if (same || (focused && document.activeElement.tagName !== 'H1'))
+	if (same || (focused && !document.activeElement.matches('h1, .state button')))
 		return;
 	replace(node, ...next.childNodes);
 	if (focused)
