@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/alert_figures.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "base/esc.h"
+#include "collector/api_parts.h"
 #include "rules/rules.h"
 #include "wire/put.h"
 
@@ -17,14 +15,13 @@ static void put_name(struct js_out *out, const char *key, const char *name, enum
 
 static void put_worst(struct js_out *out, const struct alert_worst *worst, enum alert_names names)
 {
-	char id[24];
 	js_out_object(out);
-	js_out_key(out, "id");
-	(void)snprintf(id, sizeof id, "%" PRId64, worst->agent);
-	js_out_text(out, worst->agent ? id : NULL); /* the collector itself is no pod */
+	if (worst->agent)
+		api_put_id(out, "id", worst->agent);
+	else
+		put_text(out, "id", NULL); /* the collector itself is no pod */
 	put_name(out, "pod", worst->pod, names);
-	js_out_key(out, "severity");
-	js_out_text(out, severity_names[worst->severity]);
+	put_text(out, "severity", severity_names[worst->severity]);
 	put_signed(out, "freeboard", worst->freeboard_bytes);
 	put_signed(out, "freeboard_bp", worst->freeboard_bp);
 	js_out_object_end(out);
@@ -32,13 +29,10 @@ static void put_worst(struct js_out *out, const struct alert_worst *worst, enum 
 
 void alert_figures_put(struct js_out *out, const struct alert_figures *figures, enum alert_names names)
 {
-	js_out_key(out, "pods");
-	js_out_u64(out, figures->n_pods);
-	js_out_key(out, "workload_pods");
-	js_out_u64(out, figures->n_workload_pods);
+	api_put_u64(out, "pods", figures->n_pods);
+	api_put_u64(out, "workload_pods", figures->n_workload_pods);
 	put_name(out, "title", figures->title, names);
-	js_out_key(out, "owner");
-	js_out_text(out, figures->owner >= 0 && figures->owner < OWNER_COUNT ? owner_table[figures->owner].name : NULL);
+	api_put_owner(out, "owner", figures->owner);
 	js_out_key(out, "worst");
 	js_out_array(out);
 	for (size_t i = 0; i < figures->n_worst; i++)

@@ -9,7 +9,7 @@
 #include "base/esc.h"
 #include "base/units.h"
 #include "collector/alert_figures.h"
-#include "collector/api_query.h"
+#include "collector/api_parts.h"
 #include "data/js.h"
 
 enum { WORST_CAP = 2048, LINK_CAP = ALERT_URL_CAP + 2048 };
@@ -275,23 +275,16 @@ static void put_data(struct js_out *out, const struct alert_origin *origin, cons
 		     const struct alert_item *item, uint32_t repeats)
 {
 	const struct alert *alert = item->alert;
-	char id[24];
-	(void)snprintf(id, sizeof id, "%" PRId64, alert->row);
 	js_out_key(out, "data");
 	js_out_object(out);
-	put(out, "alert", id);
+	api_put_id(out, "alert", alert->row);
 	put(out, "state", item->edge == ALERT_EDGE_RESOLVED ? "resolved" : "firing");
 	put_labels(out, origin, said);
 	put_annotations(out, origin, said);
 	js_out_key(out, "started_ms");
 	js_out_i64(out, alert->started.ms);
-	js_out_key(out, "ended_ms");
-	if (alert->ended.ms)
-		js_out_i64(out, alert->ended.ms);
-	else
-		js_out_null(out);
-	js_out_key(out, "repeats");
-	js_out_u64(out, repeats);
+	api_put_wall(out, "ended_ms", alert->ended);
+	api_put_u64(out, "repeats", repeats);
 	js_out_key(out, "figures");
 	js_out_object(out);
 	alert_figures_put(out, &alert->figures, ALERT_NAMES_ESCAPED);

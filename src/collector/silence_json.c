@@ -2,11 +2,11 @@
 #include "collector/silence_json.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "base/date.h"
 #include "base/esc.h"
 #include "base/typo.h"
+#include "collector/api_parts.h"
 #include "rules/pages.h"
 #include "rules/rules.h"
 #include "wire/put.h"
@@ -245,22 +245,6 @@ int silence_parse_preview(struct str body, struct silence *ret_silence, struct e
 
 /* --- writing -------------------------------------------------------------------------------------- */
 
-static void put_ms(struct js_out *out, const char *key, struct wall wall)
-{
-	js_out_key(out, key);
-	if (wall.ms)
-		js_out_i64(out, wall.ms);
-	else
-		js_out_null(out);
-}
-
-static void put_id(struct js_out *out, int64_t id)
-{
-	char text[24];
-	(void)snprintf(text, sizeof text, "%" PRId64, id);
-	put_text(out, "id", text);
-}
-
 void silence_put_matchers(struct js_out *out, const struct silence_matchers *m)
 {
 	js_out_object(out);
@@ -280,17 +264,16 @@ void silence_put(struct js_out *out, const struct silence *s, struct wall now)
 	/* One that has expired and was not yet ended by the next step. */
 	struct wall ended = s->ended.ms == 0 && s->until.ms <= now.ms ? s->until : s->ended;
 	js_out_object(out);
-	put_id(out, s->id);
+	api_put_id(out, "id", s->id);
 	put_text(out, "kind", silence_kind_names[s->kind]);
 	js_out_key(out, "matchers");
 	silence_put_matchers(out, &s->matchers);
 	put_text(out, "reason", s->reason);
 	put_text(out, "author", s->author);
-	put_ms(out, "created_ms", s->created);
-	put_ms(out, "until_ms", s->until);
-	js_out_key(out, "active");
-	js_out_bool(out, ended.ms == 0);
-	put_ms(out, "ended_ms", ended);
+	api_put_wall(out, "created_ms", s->created);
+	api_put_wall(out, "until_ms", s->until);
+	api_put_bool(out, "active", ended.ms == 0);
+	api_put_wall(out, "ended_ms", ended);
 	put_text(out, "ended_by", ended.ms && s->ended.ms == 0 ? "expired" : s->ended_by);
 	js_out_object_end(out);
 }
@@ -303,10 +286,10 @@ void silence_put_brief(struct js_out *out, const char *key, const struct silence
 		return;
 	}
 	js_out_object(out);
-	put_id(out, s->id);
+	api_put_id(out, "id", s->id);
 	put_text(out, "kind", silence_kind_names[s->kind]);
 	put_text(out, "reason", s->reason);
 	put_text(out, "author", s->author);
-	put_ms(out, "until_ms", s->until);
+	api_put_wall(out, "until_ms", s->until);
 	js_out_object_end(out);
 }
