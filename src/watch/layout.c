@@ -31,11 +31,10 @@ static unsigned draw_help(struct area area, unsigned skip)
 {
 	unsigned n = sizeof help_text / sizeof help_text[0], at = 0;
 	for (unsigned i = 0; i < n; i++) {
-		unsigned y = at >= skip ? at - skip : area.rows;
 		if (at >= skip)
-			(void)area_put(area, 0, y, STYLE_BOLD, str_of(help_text[i][0]));
-		unsigned lines = area_wrap(area_part(area, 12, y, area.columns, area.rows), STYLE_PLAIN,
-					   at < skip ? skip - at : 0, str_of(help_text[i][1]));
+			(void)area_put(area, 0, at - skip, STYLE_BOLD, str_of(help_text[i][0]));
+		unsigned lines = area_wrap(area_part(area, 12, 0, area.columns, area.rows), (int)at - (int)skip,
+					   STYLE_PLAIN, str_of(help_text[i][1]));
 		at += lines ? lines : 1;
 	}
 	return at;

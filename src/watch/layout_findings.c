@@ -64,15 +64,13 @@ struct whole {
 
 static void tell(struct whole *w, const char *label, enum style style, const char *text)
 {
-	unsigned y = w->at >= w->skip ? w->at - w->skip : w->area.rows, label_wide = w->area.columns > 36 ? LABEL : 2;
+	unsigned label_wide = w->area.columns > 36 ? LABEL : 2;
 	if (!text[0])
 		return;
 	if (w->at >= w->skip && label_wide == LABEL)
-		(void)area_put(w->area, 0, y, STYLE_DIM, str_of(label));
-	unsigned above = w->at < w->skip ? w->skip - w->at : 0;
-	struct area beside = w->at >= w->skip ? area_part(w->area, label_wide, y, w->area.columns, w->area.rows)
-					      : area_part(w->area, label_wide, 0, w->area.columns, w->area.rows);
-	w->at += area_wrap(beside, style, above, str_of(text));
+		(void)area_put(w->area, 0, w->at - w->skip, STYLE_DIM, str_of(label));
+	w->at += area_wrap(area_part(w->area, label_wide, 0, w->area.columns, w->area.rows), (int)w->at - (int)w->skip,
+			   style, str_of(text));
 }
 
 static void tell_list(struct whole *w, const char *label, const char *first, size_t stride, size_t n)
@@ -115,7 +113,7 @@ unsigned layout_whole(struct area area, const struct layout_input *input)
 {
 	const struct verdict *v = &input->reading->verdict;
 	if (input->view->selected >= v->n_findings)
-		return area_wrap(area, STYLE_DIM, 0, STR("it is no longer found; Esc goes back"));
+		return area_wrap(area, 0, STYLE_DIM, STR("it is no longer found; Esc goes back"));
 	const struct finding *f = &v->findings[input->view->selected];
 	struct whole w = { area, 0, input->view->scroll };
 	char heading[256];

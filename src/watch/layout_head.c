@@ -70,7 +70,7 @@ unsigned layout_headline(struct area area, const struct layout_input *input)
 	const struct reading *r = input->reading;
 	unsigned most = area.rows >= 5 ? 3 : area.rows >= 3 ? 2 : 1, used = 0;
 	if (input->trouble[0]) {
-		used = area_wrap(area_part(area, 0, 0, area.columns, most), STYLE_CRITICAL, 0, str_of(input->trouble));
+		used = area_wrap(area_part(area, 0, 0, area.columns, most), 0, STYLE_CRITICAL, str_of(input->trouble));
 		used = used > most ? most : used;
 		area = area_part(area, 0, used, area.columns, area.rows - used);
 	}
@@ -78,14 +78,14 @@ unsigned layout_headline(struct area area, const struct layout_input *input)
 	enum style style = r && r->has_target ? layout_style(r->verdict.worst) : STYLE_BOLD;
 	if (style == STYLE_PLAIN)
 		style = STYLE_BOLD;
-	unsigned lines = area_wrap(area_part(area, 0, 0, area.columns, most), style, 0, str_of(text));
+	unsigned lines = area_wrap(area_part(area, 0, 0, area.columns, most), 0, style, str_of(text));
 	lines = lines > most ? most : lines;
 	const struct finding *f = r && r->has_target ? to_do(&r->verdict) : NULL;
 	unsigned room = area.rows > lines ? area.rows - lines : 0;
 	if (f && room > 0 && area.columns > 30) {
 		(void)area_put(area, 0, lines, STYLE_BOLD, STR("do first"));
 		room = room > 2 ? 2 : room;
-		unsigned more = area_wrap(area_part(area, 10, lines, area.columns - 10, room), STYLE_PLAIN, 0,
+		unsigned more = area_wrap(area_part(area, 10, lines, area.columns - 10, room), 0, STYLE_PLAIN,
 					  str_of(f->change));
 		lines += more > room ? room : more;
 	}
@@ -222,8 +222,7 @@ void layout_tiny(struct area area, const struct layout_input *input)
 		(void)area_put(area, 0, y++, STYLE_CRITICAL, str_of(input->trouble[0] ? input->trouble : text));
 	}
 	if (!r || !r->has_target) {
-		(void)area_wrap(area_part(area, 0, y, area.columns, area.rows), STYLE_BOLD, 0,
-				str_of(r ? r->waiting : "reading"));
+		(void)area_wrap(area, (int)y, STYLE_BOLD, str_of(r ? r->waiting : "reading"));
 		return;
 	}
 	when_short(r, text, sizeof text);

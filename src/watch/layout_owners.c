@@ -187,9 +187,7 @@ static size_t sorted(const struct layout_input *input, int owners[OWNER_COUNT])
 
 static unsigned text_line(struct area area, unsigned at, unsigned skip, enum style style, const char *text)
 {
-	unsigned y = at >= skip ? at - skip : area.rows;
-	return at + area_wrap(area_part(area, 0, y, area.columns, area.rows), style, at < skip ? skip - at : 0,
-			      str_of(text));
+	return at + area_wrap(area, (int)at - (int)skip, style, str_of(text));
 }
 
 static unsigned unread(struct area area, const struct ledger *l, unsigned at, unsigned skip)
@@ -259,11 +257,10 @@ static unsigned beside(struct area area, const struct layout_input *input, unsig
 static unsigned without_books(struct area area, const struct reading *r)
 {
 	if (r->no_books[0]) {
-		unsigned n = area_wrap(area, STYLE_NOTICE, 0, STR("who owns it is not known: no mappings."));
-		return n +
-		       area_wrap(area_part(area, 0, n, area.columns, area.rows), STYLE_PLAIN, 0, str_of(r->no_books));
+		unsigned n = area_wrap(area, 0, STYLE_NOTICE, STR("who owns it is not known: no mappings."));
+		return n + area_wrap(area, (int)n, STYLE_PLAIN, str_of(r->no_books));
 	}
-	return area_wrap(area, STYLE_DIM, 0,
+	return area_wrap(area, 0, STYLE_DIM,
 			 STR("who owns it is known after the first scan; JVM and engine are asked before it"));
 }
 

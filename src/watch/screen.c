@@ -105,13 +105,13 @@ static struct str take_line(struct str *rest, unsigned columns, bool utf8)
 	return line;
 }
 
-unsigned area_wrap(struct area area, enum style style, unsigned skip, struct str text)
+unsigned area_wrap(struct area area, int y, enum style style, struct str text)
 {
 	unsigned n = 0;
 	for (text = str_trim(text); text.len && area.columns; n++) {
 		struct str line = take_line(&text, area.columns, area.screen->utf8);
-		if (n >= skip && n - skip < area.rows)
-			(void)area_put(area, 0, n - skip, style, line);
+		if (y + (int)n >= 0)
+			(void)area_put(area, 0, (unsigned)(y + (int)n), style, line);
 		text = str_trim(text);
 	}
 	return n;

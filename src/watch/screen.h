@@ -59,8 +59,8 @@ void area_right(struct area area, unsigned x, unsigned y, unsigned columns, enum
 /* All cells of a row get the style, and stay what they are. */
 void area_style_row(struct area area, unsigned y, enum style style);
 
-/* Words in lines, the first `skip` lines left out. Returns how many lines there are in all, shown or not. */
-unsigned area_wrap(struct area area, enum style style, unsigned skip, struct str text);
+/* Words in lines from row `y` on, which may be above the area. Returns how many lines there are in all, shown or not. */
+unsigned area_wrap(struct area area, int y, enum style style, struct str text);
 
 /* `share` (0 to 1) of `columns` as a bar; past 1 its end is marked. */
 void area_bar(struct area area, unsigned x, unsigned y, unsigned columns, enum style style, double share);

@@ -200,6 +200,43 @@ static void the_last_page_ends_with_the_last_line(void **state)
 		}
 }
 
+/* One line further, each line stands a row higher, also those of a text that began above. Returns how often it could go. */
+static unsigned moves_by_one(unsigned columns, unsigned rows, unsigned fixed)
+{
+	static struct screen before;
+	const struct layout_input input = { reading, story, &view, age_ms, trouble };
+	struct layout_extent extent = layout_draw(&input, columns, rows, false, &screen);
+	unsigned top = rows - 1 - extent.page, times = 0;
+	for (view.scroll = 1; view.scroll + extent.page <= extent.lines; view.scroll++, times++) {
+		before = screen;
+		free(draw(columns, rows, false));
+		for (unsigned y = top + fixed; y + 2 < rows; y++)
+			if (memcmp(screen.cells[y], before.cells[y + 1], columns * sizeof(struct cell)) != 0)
+				fail_msg("%u x %u: row %u after %u lines", columns, rows, y, view.scroll);
+	}
+	return times;
+}
+
+static void scrolling_moves_each_line(void **state)
+{
+	(void)state;
+	static const struct {
+		struct view view;
+		unsigned fixed; /* rows that stay: the heads of columns */
+	} cases[] = { { { .help = true }, 0 },
+		      { { .pane = PANE_FINDINGS, .whole = true }, 0 },
+		      { { .pane = PANE_OWNERS }, 1 },
+		      { { .pane = PANE_EVENTS }, 0 } };
+	reading->skipped = BUDGET_PRESSURE;
+	for (int i = 0; i < 40; i++)
+		story_tell(story, reading->at, SEVERITY_NONE, "event %d", i);
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		for (unsigned columns = 40; columns < 160; columns += 7) {
+			view = cases[i].view;
+			assert_true(moves_by_one(columns, 18, cases[i].fixed) > 0 || columns > 100);
+		}
+}
+
 static void trouble_and_age_are_told(void **state)
 {
 	(void)state;
@@ -326,6 +363,7 @@ int main(void)
 		TEST(findings_open_whole),
 		TEST(a_small_page_scrolls_through_all),
 		TEST(the_last_page_ends_with_the_last_line),
+		TEST(scrolling_moves_each_line),
 		TEST(trouble_and_age_are_told),
 		TEST(nothing_is_read_yet),
 		TEST(no_target),
