@@ -279,20 +279,25 @@ const char *auth_proxy_header(const struct auth *auth)
 	return auth->options.proxy_viewers_file ? auth->proxy.user_header : NULL;
 }
 
+/* `digest` may be that of `*ret_viewer`. */
+static bool viewer_of(const struct auth *auth, const uint8_t digest[HASH_SHA256_LEN], struct auth_viewer *ret_viewer)
+{
+	const struct token_row *row = tokens_find(&auth->viewers, digest);
+	if (!row)
+		return false;
+	struct auth_viewer viewer = auth->viewers.viewers[row->who];
+	viewer.way = AUTH_TOKEN;
+	memcpy(viewer.token_sha256, digest, sizeof viewer.token_sha256);
+	*ret_viewer = viewer;
+	return true;
+}
+
 bool auth_token(struct auth *auth, struct str token, struct auth_viewer *ret_viewer)
 {
 	uint8_t digest[HASH_SHA256_LEN];
 	struct err err;
 	look_at_files(auth);
-	if (hash_sha256(token, digest, &err) < 0)
-		return false;
-	const struct token_row *row = tokens_find(&auth->viewers, digest);
-	if (!row)
-		return false;
-	*ret_viewer = auth->viewers.viewers[row->who];
-	ret_viewer->way = AUTH_TOKEN;
-	memcpy(ret_viewer->token_sha256, digest, sizeof digest);
-	return true;
+	return hash_sha256(token, digest, &err) == 0 && viewer_of(auth, digest, ret_viewer);
 }
 
 /* The proxy, or somebody in its name, has answered who it is: `*ret_known`, or `reply` says why not. */
@@ -349,14 +354,7 @@ bool auth_viewer_again(struct auth *auth, struct auth_viewer *viewer)
 		return auth->options.open_viewers;
 	if (viewer->way == AUTH_PROXY)
 		return viewer->generation == auth->proxy_generation;
-	const struct token_row *row = tokens_find(&auth->viewers, viewer->token_sha256);
-	if (!row)
-		return false;
-	struct auth_viewer now = auth->viewers.viewers[row->who];
-	now.way = AUTH_TOKEN;
-	memcpy(now.token_sha256, viewer->token_sha256, sizeof now.token_sha256);
-	*viewer = now;
-	return true;
+	return viewer_of(auth, viewer->token_sha256, viewer);
 }
 
 bool auth_sees(const struct auth_viewer *viewer, const char *namespace_)
