@@ -9,8 +9,6 @@ struct loading {
 	struct alert alert;  /* the present one, with its deliveries */
 	struct alert *found; /* what was read: they are put into the book when the query is over */
 	size_t n, room;
-	int rc;
-	struct err *err;
 };
 
 static bool take_alert(void *context, const struct alert *alert, struct str text)

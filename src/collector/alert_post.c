@@ -100,7 +100,7 @@ void alert_hide_path(char *text)
 	}
 }
 
-static void failed(struct alert_post *post, const struct alert_job *job, struct mono now, struct wall wall)
+static void failed(struct alert_post *post, const struct alert_job *job, struct mono now)
 {
 	char message[2 * sizeof job->message.err.message];
 	(void)esc_copy(message, sizeof message, str_of(job->message.err.message));
@@ -113,14 +113,13 @@ static void failed(struct alert_post *post, const struct alert_job *job, struct 
 		return;
 	post->failing = true;
 	post->failing_since = now;
-	post->failing_wall = wall;
 	logger_say(post->alerts->log, SAY_WARNING, "alert-receiver-failing", "receiver '%s': %s; it is tried again",
 		   post->conf->name, post->last_error);
 }
 
-static void refused(struct alert_post *post, const struct alert_job *job, struct mono now, struct wall wall)
+static void refused(struct alert_post *post, const struct alert_job *job, struct mono now)
 {
-	failed(post, job, now, wall);
+	failed(post, job, now);
 	if (job->n_items + job->watchdog > 1) {
 		post->singly = (unsigned)job->n_items;
 		post->next = now;
@@ -156,11 +155,11 @@ static void done(void *context)
 		came_through(post, job, now, wall);
 		break;
 	case ALERT_REFUSED:
-		refused(post, job, now, wall);
+		refused(post, job, now);
 		break;
 	case ALERT_FAILED:
 		if (!alerts->stopped)
-			failed(post, job, now, wall);
+			failed(post, job, now);
 		break;
 	}
 	job_free(job);
@@ -178,7 +177,7 @@ static void begin(struct alert_post *post, struct alert_job *job, struct mono no
 		rc = loop_work(alerts->loop, work, done, job, &err);
 	if (rc < 0) {
 		job->message.err = err;
-		failed(post, job, now, alerts->wall);
+		failed(post, job, now);
 		job_free(job);
 		return;
 	}

@@ -26,7 +26,6 @@ struct alert_post {
 	unsigned singly;       /* so many more of a batch that was refused go one by one, to find the one it is about */
 	bool failing, dropped;
 	struct mono next, watchdog_due, failing_since, dropped_at;
-	struct wall failing_wall;
 	uint64_t told_total, failed_total, dropped_total;
 	char last_error[160];
 };

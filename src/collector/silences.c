@@ -70,7 +70,7 @@ struct reading {
 	struct silences *silences; /* to fill, or NULL */
 	silences_fn *fn;
 	void *context;
-	size_t n, unreadable;
+	size_t unreadable;
 	struct err *err;
 	int rc;
 };

@@ -5,7 +5,7 @@
 
 #include "collector/store_db.h"
 
-enum { LIST_MOST = 1000, TEXT_CAP = 256 };
+enum { TEXT_CAP = 256 };
 
 static int put(struct store *store, const struct audit_entry *entry, struct err *err)
 {
@@ -71,7 +71,7 @@ int store_each_audit(struct store *store, int64_t below_row, size_t most, store_
 	if (!s)
 		return -EIO;
 	store_bind_int(s, 1, below_row);
-	store_bind_int(s, 2, most ? (int64_t)most : LIST_MOST);
+	store_bind_int(s, 2, (int64_t)most);
 	for (;;) {
 		char who[TEXT_CAP], peer[TEXT_CAP], what[TEXT_CAP], namespace_[TEXT_CAP];
 		bool more = false;

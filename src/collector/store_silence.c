@@ -5,8 +5,6 @@
 
 #include "collector/store_db.h"
 
-enum { LIST_MOST = 1000 };
-
 static int put(struct store *store, const struct store_silence_row *row, int64_t *ret_row, struct err *err)
 {
 	sqlite3_stmt *s = store_statement(store, ST_SILENCE_ADD, err);
@@ -65,7 +63,7 @@ int store_each_silence(struct store *store, enum store_silences_of which, struct
 	if (!s)
 		return -EIO;
 	store_bind_int(s, 1, below_row);
-	store_bind_int(s, 2, most ? (int64_t)most : LIST_MOST);
+	store_bind_int(s, 2, (int64_t)most);
 	store_bind_int(s, 3, now.ms); /* a place that the text has not is refused, and so be it */
 	for (;;) {
 		bool more = false;
