@@ -70,6 +70,12 @@ int alert_load(struct alerts *alerts, struct mono now, struct wall wall, struct 
 
 /* --- back ------------------------------------------------------------------------------------------------------ */
 
+/* Ended ones first: of one key one alone is active in the store, too. */
+static struct alert *nth(const struct alert_book *book, size_t i)
+{
+	return i < book->n_ended ? book->ended[i] : book->active[i - book->n_ended];
+}
+
 static bool is_unsaved(const struct alerts *alerts, const struct alert *alert)
 {
 	bool unsaved = alert->unsaved;
@@ -107,28 +113,21 @@ static void mark(const struct alerts *alerts, struct alert *alert)
 		alert->deliveries[i].unsaved = false;
 }
 
-/* Ended ones first: of one key one alone is active in the store, too. */
-static int put_all(struct alerts *alerts, struct err *err)
+static int put_all(struct alerts *alerts, size_t n, struct err *err)
 {
 	auto_buf struct buf text = { .cap = ALERT_FIGURES_TEXT_MAX };
-	const struct alert_book *book = &alerts->book;
 	int rc = 0;
-	for (size_t i = 0; rc == 0 && i < book->n_ended; i++)
-		rc = put_one(alerts, book->ended[i], &text, err);
-	for (size_t i = 0; rc == 0 && i < book->n_active; i++)
-		rc = put_one(alerts, book->active[i], &text, err);
+	for (size_t i = 0; rc == 0 && i < n; i++)
+		rc = put_one(alerts, nth(&alerts->book, i), &text, err);
 	return rc;
 }
 
 /* A row that was given in a batch that failed is none. */
 static void take_back(struct alerts *alerts, const bool *had_row, size_t n)
 {
-	const struct alert_book *book = &alerts->book;
-	for (size_t i = 0; i < n; i++) {
-		struct alert *alert = i < book->n_ended ? book->ended[i] : book->active[i - book->n_ended];
+	for (size_t i = 0; i < n; i++)
 		if (!had_row[i])
-			alert->row = 0;
-	}
+			nth(&alerts->book, i)->row = 0;
 }
 
 int alert_save(struct alerts *alerts, struct err *err)
@@ -139,7 +138,7 @@ int alert_save(struct alerts *alerts, struct err *err)
 	if (!had_row)
 		return err_set(err, ERR_NOMEM, "no memory to store alerts");
 	for (size_t i = 0; i < n; i++) {
-		const struct alert *alert = i < book->n_ended ? book->ended[i] : book->active[i - book->n_ended];
+		const struct alert *alert = nth(book, i);
 		had_row[i] = alert->row != 0;
 		n_unsaved += is_unsaved(alerts, alert);
 	}
@@ -148,7 +147,7 @@ int alert_save(struct alerts *alerts, struct err *err)
 	int rc = store_begin(alerts->store, err);
 	if (rc < 0)
 		return rc;
-	rc = put_all(alerts, err);
+	rc = put_all(alerts, n, err);
 	if (rc == 0)
 		rc = store_commit(alerts->store, err);
 	if (rc < 0) {
@@ -157,6 +156,6 @@ int alert_save(struct alerts *alerts, struct err *err)
 		return rc;
 	}
 	for (size_t i = 0; i < n; i++)
-		mark(alerts, i < book->n_ended ? book->ended[i] : book->active[i - book->n_ended]);
+		mark(alerts, nth(book, i));
 	return 0;
 }
