@@ -316,6 +316,21 @@ static int sweep(struct own_rules *rules, struct mono now, struct err *err)
 	return rc;
 }
 
+/* --- about the collector itself --- */
+
+/* What is `open` of this rule, or NULL, becomes what was judged. */
+static void judged(struct own_rules *rules, const char *rule, const struct fleet_finding *open, enum severity severity,
+		   const char *title, struct wall wall)
+{
+	if (open && severity == SEVERITY_NONE)
+		clear(rules, 0, open);
+	if (severity == SEVERITY_NONE || (open && open->severity == severity))
+		return;
+	struct wire_finding *finding = raise_rule(rules, 0, open, rule, "c", severity, wall);
+	if (finding)
+		str_copy(finding->title, sizeof finding->title, str_of(title));
+}
+
 /* --- store-filling ----------------------------------------------------------------------------------------------------- */
 
 static int judge_store(struct own_rules *rules, struct mono now, struct wall wall, struct err *err)
@@ -330,13 +345,7 @@ static int judge_store(struct own_rules *rules, struct mono now, struct wall wal
 	pace_push(&rules->pace, now, counts.file_bytes + counts.wal_bytes,
 		  counts.shed_samples_total + counts.shed_rollups_total + counts.shed_others_total);
 	filling_judge(&counts, &rules->pace, open ? open->severity : SEVERITY_NONE, &filling);
-	if (open && filling.severity == SEVERITY_NONE)
-		clear(rules, 0, open);
-	if (filling.severity == SEVERITY_NONE || (open && open->severity == filling.severity))
-		return 0;
-	struct wire_finding *finding = raise_rule(rules, 0, open, rule, "c", filling.severity, wall);
-	if (finding)
-		str_copy(finding->title, sizeof finding->title, str_of(filling.title));
+	judged(rules, rule, open, filling.severity, filling.title, wall);
 	return 0;
 }
 
@@ -356,13 +365,7 @@ static void judge_delivery(struct own_rules *rules, struct wall wall)
 	const struct fleet_finding *open = find_open(fleet_own_findings(rules->fleet), rule);
 	struct delivery_verdict verdict;
 	delivery_judge(&rules->delivery, &verdict);
-	if (open && verdict.severity == SEVERITY_NONE)
-		clear(rules, 0, open);
-	if (verdict.severity == SEVERITY_NONE || (open && open->severity == verdict.severity))
-		return;
-	struct wire_finding *finding = raise_rule(rules, 0, open, rule, "c", verdict.severity, wall);
-	if (finding)
-		str_copy(finding->title, sizeof finding->title, str_of(verdict.title));
+	judged(rules, rule, open, verdict.severity, verdict.title, wall);
 }
 
 /* --- the step -------------------------------------------------------------------------------------------------------- */
