@@ -36,12 +36,12 @@ void alert_send(struct alert_message *message)
 			.connect_timeout_ms = message->timeout_ms,
 		};
 		const struct http_post post = {
+			.login = { .bearer = str_trim(buf_str(&token)),
+				   .ca_file = message->ca_file[0] ? message->ca_file : NULL,
+				   .ret_status = &message->status },
 			.body = buf_str(&message->body),
-			.bearer = str_trim(buf_str(&token)),
-			.ca_file = message->ca_file[0] ? message->ca_file : NULL,
 			.content_type = message->content_type,
 			.abandon = &message->abandon,
-			.ret_status = &message->status,
 		};
 		message->rc = http_post(&http, &post, &answer, NULL, &message->err);
 	}

@@ -156,9 +156,8 @@ int review_ask(const struct review_target *target, struct str token, const atomi
 		.connect_timeout_ms = REVIEW_TIMEOUT_MS / 2,
 	};
 	const struct http_post post = {
+		.login = { .bearer = str_trim(buf_str(&own)), .ca_file = target->ca_file[0] ? target->ca_file : NULL },
 		.body = buf_str(&request),
-		.bearer = str_trim(buf_str(&own)),
-		.ca_file = target->ca_file[0] ? target->ca_file : NULL,
 		.abandon = abandon,
 	};
 	struct err failure = { 0 };

@@ -26,7 +26,7 @@ enum {
 struct transfer {
 	const struct http_request *request;
 	const struct http_post *post;   /* NULL: a GET */
-	const struct http_login *login; /* NULL: as nobody, or as `post` says */
+	const struct http_login *login; /* NULL: as nobody */
 	http_sink *sink;
 	void *context;
 	CURL *curl;
@@ -336,11 +336,8 @@ static bool set_options(struct transfer *transfer, CURLU *url, struct curl_slist
 			SET(CURLOPT_XFERINFODATA, transfer);
 		}
 	}
-	const char *ca_file = transfer->post    ? transfer->post->ca_file
-			      : transfer->login ? transfer->login->ca_file
-						: NULL;
-	if (ca_file) {
-		SET(CURLOPT_CAINFO, ca_file);
+	if (transfer->login && transfer->login->ca_file) {
+		SET(CURLOPT_CAINFO, transfer->login->ca_file);
 		SET(CURLOPT_CAPATH, NULL);
 	}
 #undef SET
@@ -353,7 +350,7 @@ static int refuse_status(const struct transfer *transfer, struct err *err)
 	if (status >= 300 && status < 400)
 		return err_set(err, ERR_UNSUPPORTED, "%s answers %ld, a redirect: not followed, give the final URL",
 			       transfer->shown, status);
-	if ((status == 401 || status == 403) && (transfer->post || transfer->login))
+	if ((status == 401 || status == 403) && transfer->login)
 		return err_set(err, ERR_DENIED, "%s answers %ld: our own token is not accepted, or may not do this",
 			       transfer->shown, status);
 	if (status == 401 || status == 403)
@@ -439,12 +436,13 @@ static bool make_headers(const struct transfer *transfer, struct curl_slist **li
 	if (!add_header(list, transfer->request->want == HTTP_WANT_JSON ? "Accept: application/json"
 									: "Accept: text/plain;version=0.0.4,*/*;q=0.1"))
 		return false;
-	if (!post)
-		return !transfer->login || !transfer->login->bearer.len || add_bearer(list, transfer->login->bearer);
-	(void)snprintf(type, sizeof type, "Content-Type: %s",
-		       post->content_type ? post->content_type : "application/json");
-	return add_header(list, type) && add_header(list, "Expect:") &&
-	       (!post->bearer.len || add_bearer(list, post->bearer));
+	if (post) {
+		(void)snprintf(type, sizeof type, "Content-Type: %s",
+			       post->content_type ? post->content_type : "application/json");
+		if (!add_header(list, type) || !add_header(list, "Expect:"))
+			return false;
+	}
+	return !transfer->login || !transfer->login->bearer.len || add_bearer(list, transfer->login->bearer);
 }
 
 static int run(struct transfer *transfer, CURLU *url, struct http_meta *ret_meta, struct err *err)
@@ -462,8 +460,6 @@ static int run(struct transfer *transfer, CURLU *url, struct http_meta *ret_meta
 		(void)curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &transfer->status);
 		(void)curl_easy_getinfo(transfer->curl, CURLINFO_CONTENT_TYPE, &type);
 		meta.status = transfer->status;
-		if (transfer->post && transfer->post->ret_status)
-			*transfer->post->ret_status = transfer->status;
 		if (transfer->login && transfer->login->ret_status)
 			*transfer->login->ret_status = transfer->status;
 		str_copy(meta.content_type, sizeof meta.content_type, str_of(type ? type : ""));
@@ -542,8 +538,7 @@ static int check_bearer(const struct url *url, const char *shown, struct err *er
 }
 
 /* A whole answer of a request that says who asks. */
-static int ask(struct transfer *transfer, struct str bearer, struct buf *body, struct http_meta *ret_meta,
-	       struct err *err)
+static int ask(struct transfer *transfer, struct buf *body, struct http_meta *ret_meta, struct err *err)
 {
 	auto_(url_done) struct url url = { 0 };
 	size_t before = body->len;
@@ -554,7 +549,7 @@ static int ask(struct transfer *transfer, struct str bearer, struct buf *body, s
 	int status = prepare_curl(err);
 	if (status == 0)
 		status = parse_url(transfer->request->url, &url, transfer->shown, err);
-	if (status == 0 && bearer.len)
+	if (status == 0 && transfer->login->bearer.len && !transfer->login->in_the_clear)
 		status = check_bearer(&url, transfer->shown, err);
 	if (status == 0)
 		status = run(transfer, url.handle, ret_meta, err);
@@ -565,12 +560,12 @@ int http_get_as(const struct http_request *request, const struct http_login *log
 		struct http_meta *ret_meta, struct err *err)
 {
 	struct transfer transfer = { .request = request, .login = login };
-	return ask(&transfer, login->in_the_clear ? (struct str){ NULL, 0 } : login->bearer, body, ret_meta, err);
+	return ask(&transfer, body, ret_meta, err);
 }
 
 int http_post(const struct http_request *request, const struct http_post *post, struct buf *body,
 	      struct http_meta *ret_meta, struct err *err)
 {
-	struct transfer transfer = { .request = request, .post = post };
-	return ask(&transfer, post->bearer, body, ret_meta, err);
+	struct transfer transfer = { .request = request, .post = post, .login = &post->login };
+	return ask(&transfer, body, ret_meta, err);
 }

@@ -59,28 +59,26 @@ int http_get(const struct http_request *request, struct buf *body, struct http_m
 int http_get_to(const struct http_request *request, http_sink *sink, void *context, struct http_meta *ret_meta,
 		struct err *err) __attribute__((warn_unused_result));
 
+/* As whom, and whom to trust, in a request to what is ours or was configured. */
+struct http_login {
+	struct str bearer;   /* "Authorization: Bearer"; empty: none. Refused over plain http unless to loopback */
+	const char *ca_file; /* trust these alone; NULL: the system's */
+	bool in_the_clear;   /* the token may leave over plain http: somebody said so */
+	long *ret_status;    /* the answer's, also of one that is refused; 0: there was none. NULL: not asked for */
+};
+int http_get_as(const struct http_request *request, const struct http_login *login, struct buf *body,
+		struct http_meta *ret_meta, struct err *err) __attribute__((warn_unused_result));
+
 struct http_post {
+	struct http_login login;
 	struct str body;
-	struct str bearer;        /* "Authorization: Bearer"; empty: none. Refused over plain http unless to loopback */
-	const char *ca_file;      /* trust these alone; NULL: the system's */
 	const char *content_type; /* of the body; NULL: application/json */
 	const atomic_bool
 		*abandon; /* set from another thread: it ends within about a second, TIMEOUT. NULL: nobody will */
-	long *ret_status; /* the answer's, also of one that is refused; 0: there was none. NULL: not asked for */
 };
 /* http_get() with a body. May run on another thread than other transfers, after one http_url_check(). */
 int http_post(const struct http_request *request, const struct http_post *post, struct buf *body,
 	      struct http_meta *ret_meta, struct err *err) __attribute__((warn_unused_result));
-
-/* As whom, and whom to trust, in a GET of what is ours: a collector. */
-struct http_login {
-	struct str bearer;   /* as of a POST */
-	const char *ca_file; /* as of a POST */
-	bool in_the_clear;   /* the token may leave over plain http: somebody said so */
-	long *ret_status;    /* as of a POST */
-};
-int http_get_as(const struct http_request *request, const struct http_login *login, struct buf *body,
-		struct http_meta *ret_meta, struct err *err) __attribute__((warn_unused_result));
 
 /*
  * The rules on the text of a URL alone, and, with `discovered`, on the addresses its host has now. Connects to

@@ -361,7 +361,7 @@ static void where_to_ask(void **state)
 	/* Our own token is not sent in the clear, whoever listens there. */
 	auto_buf struct buf body = { .cap = 100 };
 	const struct http_request request = { .url = "http://192.0.2.1/x" };
-	const struct http_post post = { .body = STR("{}"), .bearer = STR("secret") };
+	const struct http_post post = { .login = { .bearer = STR("secret") }, .body = STR("{}") };
 	assert_int_not_equal(http_post(&request, &post, &body, NULL, &err), 0);
 	assert_int_equal(err.kind, ERR_USAGE);
 	assert_null(strstr(err.message, "secret"));

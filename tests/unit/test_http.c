@@ -399,7 +399,7 @@ static void a_post_says_its_status(void **state)
 		struct err err = { 0 };
 		long status = -1;
 		const struct http_request request = { .url = peer.url };
-		const struct http_post post = { .body = STR("{}"), .ret_status = &status };
+		const struct http_post post = { .login = { .ret_status = &status }, .body = STR("{}") };
 		assert_int_equal(http_post(&request, &post, &body, NULL, &err) == 0, cases[i].good);
 		assert_int_equal(status, cases[i].status);
 		peer_stop(&peer);
