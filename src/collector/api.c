@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <strings.h>
 
 #include "base/esc.h"
 #include "collector/api_parts.h"
@@ -205,13 +204,6 @@ static enum method method_of(struct str method)
 	return str_eq(method, STR("DELETE")) ? METHOD_DELETE : METHOD_COUNT;
 }
 
-static bool is_json(struct str type)
-{
-	struct str media = { type.ptr, str_index(type, ';') };
-	media = str_trim(media);
-	return media.len == 16 && strncasecmp(media.ptr, "application/json", media.len) == 0;
-}
-
 static void is_too_low(struct api_call *call)
 {
 	api_error(call->reply, 403, "forbidden", "this needs a token of the role operator, and yours is a viewer's");
@@ -231,7 +223,7 @@ static bool may_write(struct api_call *call, const struct route *route)
 		is_too_low(call);
 	else if (route->method == METHOD_POST && request->body.len > API_BODY_MAX)
 		api_error(call->reply, 413, "too-large", "a body of at most %d bytes", API_BODY_MAX);
-	else if (route->method == METHOD_POST && !is_json(server_header(request, "content-type")))
+	else if (route->method == METHOD_POST && !server_body_is(request, "application/json"))
 		api_error(call->reply, 415, "no-json", "Content-Type: application/json, and a body to match");
 	else
 		return true;

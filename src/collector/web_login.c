@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* POST /login: a token becomes a cookie. POST /logout: it is gone. */
 #include <stdio.h>
-#include <strings.h>
 
 #include "base/esc.h"
 #include "collector/web_parts.h"
@@ -14,14 +13,9 @@ enum content { CONTENT_OTHER, CONTENT_FORM, CONTENT_JSON };
 
 static enum content content_of(const struct server_request *request)
 {
-	struct str type = server_header(request, "content-type");
-	type.len = str_index(type, ';');
-	type = str_trim(type);
-	if (type.len == 16 && strncasecmp(type.ptr, "application/json", type.len) == 0)
+	if (server_body_is(request, "application/json"))
 		return CONTENT_JSON;
-	if (type.len == 33 && strncasecmp(type.ptr, "application/x-www-form-urlencoded", type.len) == 0)
-		return CONTENT_FORM;
-	return CONTENT_OTHER;
+	return server_body_is(request, "application/x-www-form-urlencoded") ? CONTENT_FORM : CONTENT_OTHER;
 }
 
 static void see_other(struct server_reply *reply, const char *location)

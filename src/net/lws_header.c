@@ -75,6 +75,14 @@ struct str server_header(const struct server_request *request, const char *name)
 	return value;
 }
 
+bool server_body_is(const struct server_request *request, const char *media)
+{
+	struct str type = server_header(request, "content-type");
+	type.len = str_index(type, ';');
+	type = str_trim(type);
+	return type.len == strlen(media) && strncasecmp(type.ptr, media, type.len) == 0;
+}
+
 size_t header_first_of(struct lws *wsi, enum lws_token_indexes token, char *const *names, size_t n)
 {
 	char text[512];

@@ -78,6 +78,8 @@ struct server_request {
  * name lives as long as the request.
  */
 struct str server_header(const struct server_request *request, const char *name);
+/* Content-Type is this, whatever its parameters say. `media` in lower case. */
+bool server_body_is(const struct server_request *request, const char *media);
 
 struct server_reply {
 	unsigned status;          /* 200 at first */

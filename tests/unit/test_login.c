@@ -85,6 +85,9 @@ static void logging_in(void **state)
 		{ { .body = "[[[[[[[[]]]]]]]]", .headers = { HOST, JSON_TYPE } }, 400, NULL },
 		{ { .body = "token=secret-token-of-ann", .headers = { HOST } }, 415, NULL },
 		{ { .body = "token=x", .headers = { HOST, "content-type", "multipart/form-data" } }, 415, NULL },
+		{ { .body = "{}", .headers = { HOST, "content-type", "application/jsonp" } }, 415, NULL },
+		{ { .body = "{}", .headers = { HOST, "content-type", "application/js" } }, 415, NULL },
+		{ { .body = "{}", .headers = { HOST, "content-type", "Application/JSON ; q" } }, 400, NULL },
 	};
 	(void)state;
 	struct site site;
