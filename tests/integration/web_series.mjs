@@ -8,7 +8,9 @@ const load = (name) => import(pathToFileURL(`${dir}/${name}`));
 const { append, model, nearest, sumOf } = await load('series.js');
 const { marksOf } = await load('marks.js');
 const { byRank, look, REST } = await load('owners.js');
-const { rangeOf, setUtc, stamp, stepFor, zone } = await load('time.js');
+const { rangeOf, stamp, stepFor, zone } = await load('time.js');
+const { setUtc } = await load('now.js');
+const { start } = await load('router.js');
 const { timelineOf } = await load('postmortem_parts.js');
 const { findingText } = await load('finding_view.js');
 
@@ -104,6 +106,32 @@ same('steps are fine enough for the screen, and no finer', [[stepFor({ from: 0, 
 same('times are of the zone that is said', [[stamp(T, { whole: true }), '2025-11-30 09:00:00'], [zone(T), 'UTC+01:00'], [zone(Date.UTC(2026, 6, 1)), 'UTC+02:00'], [stamp(null), 'unread']]);
 setUtc(true);
 same('and UTC where that is asked for', [[stamp(T, { whole: true }), '2025-11-30 08:00:00'], [zone(T), 'UTC']]);
+
+/* --- from page to page ---------------------------------------------------------------------------- */
+const listeners = {}, addresses = [], contexts = [], zones = [];
+Object.assign(globalThis, { location: { hash: '#/pods/1?utc=1' }, document: { title: '' }, history: { replaceState: (a, b, address) => addresses.push(address) },
+	window: { addEventListener: (type, listener) => { listeners[type] = listener; }, scrollTo: () => {} } });
+const page = { title: () => 'x', mount: (root, ctx) => {
+	contexts.push(ctx);
+	zones.push(zone(T));
+	return { unmount: () => {}, update: () => zones.push(zone(T)) };
+} };
+const visit = (hash) => {
+	location.hash = hash;
+	return listeners.hashchange();
+};
+await start({ querySelector: () => null, replaceChildren: () => {} }, { pods: async () => ({ default: page }), alerts: async () => ({ default: page }) },
+	{ announce: () => {}, shown: () => {}, failed: (root, error) => { throw error; } });
+await visit('#/pods/1');
+await visit('#/pods/1?utc=1');
+await visit('#/alerts');
+contexts[1].setParams({ utc: 1 });
+zones.push(zone(T));
+same('a page shows UTC where its own address says so', [[zones, ['UTC', 'UTC+01:00', 'UTC', 'UTC+01:00', 'UTC']]]);
+contexts[0].setParams({ q: 'typed just before' });
+contexts[0].setTitle('old');
+same('a page that was left changes neither the address nor the title', [[addresses, ['#/alerts?utc=1']], [document.title, 'x - Bankfull']]);
+setUtc(true);
 
 /* --- post-mortems and findings ------------------------------------------------------------------------ */
 const part = (...samples) => ({ timeline: samples.map(([s, more]) => ({ wall_ms: T + s * 1000, limit_bytes: 1000, charge_bytes: 1, groups_bytes: { anon: 1 }, ...more })) });

@@ -12,8 +12,9 @@ import { paintLane, paintPlot } from './chart_draw.js';
 import { chartTable } from './chart_table.js';
 import { readout } from './chart_readout.js';
 import { colour } from './owners.js';
+import { isUtc } from './now.js';
 import { nearest } from './series.js';
-import { isUtc, stamp } from './time.js';
+import { stamp } from './time.js';
 
 /* Loaded with the first chart. It looks for a module loader first, finds none, and sets window.Dygraph. */
 let library = null;

@@ -9,7 +9,7 @@ import { severityMark } from './severity.js';
 import { failure } from './states.js';
 import { copyButton, findingBody, findingText, ownerMark, rulePage, silenceButton, silencedNote } from './finding_view.js';
 import { badge, coming, crumbs, dim, head, note, put } from './parts.js';
-import { presetFor, setUtc, when } from './time.js';
+import { presetFor, when } from './time.js';
 
 const REFRESH_MS = 15000;
 /* What led to it and what came of it: shown in the pod's chart. */
@@ -38,7 +38,6 @@ export default {
 		const body = h('div', { class: 'page' }, coming('The finding'));
 		let shown = false;
 		root.append(body);
-		setUtc(ctx.params.get('utc') === '1');
 		async function load()
 		{
 			try {

@@ -10,7 +10,7 @@ import { stacked } from './chart.js';
 import { marksOf } from './marks.js';
 import { arrive, badge, card, coming, dim, list, note, put, rowLink } from './parts.js';
 import { append, model } from './series.js';
-import { rangeControl, rangeOf, setUtc, stepFor, when } from './time.js';
+import { rangeControl, rangeOf, stepFor, when } from './time.js';
 import { findingFold } from './finding_view.js';
 import { byGravity, podFigures, podHeader, podHeadline, podState } from './pod_head.js';
 import { agentFacts, budgetTable, contextFacts, holesList, ledgerTable, marksList, pressureFacts } from './pod_tables.js';
@@ -30,7 +30,6 @@ class PodPage {
 	{
 		Object.assign(this, { ctx, root, pod: null, wholes: new Map(), folds: new Map(), series: null, events: null, posts: [], marks: [],
 			died: null, loadedAt: 0, askedAt: 0, lookedAt: 0, turn: 0 });
-		setUtc(ctx.params.get('utc') === '1');
 		const parts = this.parts = Object.fromEntries(['head', 'death', 'headline', 'figures', 'findings', 'ledger', 'budgets', 'context', 'marks', 'gaps', 'posts', 'pressure',
 			'agent'].map((key) => [key, h('div')]));
 		this.control = rangeControl(ctx, () => this.loadSeries());
@@ -318,7 +317,6 @@ class PodPage {
 
 	update(ctx)
 	{
-		setUtc(ctx.params.get('utc') === '1');
 		this.control.paint();
 		if (this.chart)
 			this.loadSeries();

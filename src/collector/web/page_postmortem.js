@@ -11,7 +11,7 @@ import { arrive, badge, card, coming, crumbs, dim, head, known, note } from './p
 import { contextFacts } from './pod_tables.js';
 import { changed, deepReading, events, foretold, grown, lastLedger, lastSeen, life, timelineOf, whatToChange } from './postmortem_parts.js';
 import { model } from './series.js';
-import { setUtc, when, zone } from './time.js';
+import { when, zone } from './time.js';
 import { causeText } from './workload_parts.js';
 
 const REFRESH_MS = 3000;
@@ -72,7 +72,6 @@ export default {
 	{
 		const body = h('div', { class: 'page' }, coming('The post-mortem'));
 		root.append(body);
-		setUtc(ctx.params.get('utc') === '1');
 		let chart = null, timer = 0, shown = '';
 		function draw(item, series, place, whole)
 		{

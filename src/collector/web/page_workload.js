@@ -9,7 +9,7 @@ import { failure, loading } from './states.js';
 import { severityMark } from './severity.js';
 import { changeBlock, dueFirst, silenceButton, silencedNote } from './finding_view.js';
 import { arrive, card, coming, crumbs, head, note, put, tile } from './parts.js';
-import { setUtc, when } from './time.js';
+import { when } from './time.js';
 import { alertsList, deaths, findingsByRule, gravestFirst, outliers, pastTable, podsTable } from './workload_parts.js';
 
 const PODS_MAX = 200;
@@ -20,7 +20,6 @@ class WorkloadPage {
 	constructor(root, ctx)
 	{
 		Object.assign(this, { ctx, rows: [], matching: 0, lostAt: 0, slowAt: 0, more: {} });
-		setUtc(ctx.params.get('utc') === '1');
 		this.table = podsTable();
 		this.parts = Object.fromEntries(['head', 'act', 'figures', 'note', 'past', 'outliers', 'deaths', 'findings', 'alerts'].map((key) => [key, h('div')]));
 		this.body = h('div', { class: 'page' });

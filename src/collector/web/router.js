@@ -8,11 +8,13 @@
  *   ctx.setParams({key: value|null})  changes the address in place; the page is not mounted again
  *   ctx.setTitle(text)                when the page knows its name better
  *   ctx.announce(text)                said by a screen reader
- *   ctx.signal     aborted when the page is left
- * update(ctx) is called when only the parameters have changed; without it the page is mounted again.
+ *   ctx.signal     aborted when the page is left; what the page still says of address and title is then of no account
+ * update(ctx) is called when only the parameters have changed; without it the page is mounted again. Times are in UTC where
+ * the address says ?utc=1.
  */
 import { reload } from './api.js';
 import { visible } from './dom.js';
+import { setUtc } from './now.js';
 
 const NAME = 'Bankfull';
 
@@ -51,6 +53,8 @@ export function go(hash)
 
 let announcer = () => {};
 
+const readZone = (params) => setUtc(params.get('utc') === '1');
+
 function context(route, abort)
 {
 	const ctx = {
@@ -59,14 +63,18 @@ function context(route, abort)
 		signal: abort.signal,
 		announce: (text) => announcer(text),
 		setTitle: (text) => {
-			document.title = text ? `${visible(text)} - ${NAME}` : NAME;
+			if (!abort.signal.aborted)
+				document.title = text ? `${visible(text)} - ${NAME}` : NAME;
 		},
 		setParams: (changes) => {
+			if (abort.signal.aborted)
+				return;
 			for (const [key, value] of Object.entries(changes)) {
 				ctx.params.delete(key);
 				if (value !== null && value !== undefined && value !== '')
 					ctx.params.set(key, value);
 			}
+			readZone(ctx.params);
 			const path = route.page === 'fleet' ? '' : route.page + (route.id === null ? '' : '/' + route.id);
 			history.replaceState(null, '', link(path, Object.fromEntries(ctx.params)));
 		},
@@ -114,6 +122,7 @@ export function start(root, pages, { announce, shown, failed })
 		if (current?.page === route.page && current.id === route.id && current.view?.update) {
 			const ctx = current.ctx;
 			ctx.params = route.params;
+			readZone(ctx.params);
 			ctx.setTitle(current.module.title(ctx));
 			current.view.update(ctx);
 			shown(route.page);
@@ -129,6 +138,7 @@ export function start(root, pages, { announce, shown, failed })
 			if (mine !== turn)
 				return;
 			const ctx = context(route, abort);
+			readZone(ctx.params);
 			root.replaceChildren();
 			if (!first)
 				window.scrollTo(0, 0); /* before the page, which may know better where it was left */

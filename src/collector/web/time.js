@@ -5,7 +5,7 @@
  */
 import { h, replace } from './dom.js';
 import { iso } from './format.js';
-import { now } from './now.js';
+import { isUtc, now } from './now.js';
 
 const MINUTE = 60000, HOUR = 60 * MINUTE, DAY = 24 * HOUR;
 const PRESETS = [['15m', 15 * MINUTE, '15 min'], ['1h', HOUR, '1 h'], ['6h', 6 * HOUR, '6 h'], ['24h', DAY, '24 h'],
@@ -15,19 +15,6 @@ const SHORTEST = 10000;
 /* Steps that divide minutes and hours: neighbouring views then fall on the same points. */
 const STEPS = [0, 2000, 5000, 10000, 15000, 30000, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE,
 	HOUR, 2 * HOUR, 6 * HOUR];
-
-/* A page opened with ?utc=1 shows UTC everywhere on it. */
-let utc = false;
-
-export function setUtc(on)
-{
-	utc = on;
-}
-
-export function isUtc()
-{
-	return utc;
-}
 
 function pick(text)
 {
@@ -60,14 +47,14 @@ const two = (n) => String(n).padStart(2, '0');
 function parts(ms)
 {
 	const d = new Date(ms);
-	return utc ? [d.getUTCFullYear(), d.getUTCMonth() + 1, d.getUTCDate(), d.getUTCHours(), d.getUTCMinutes(), d.getUTCSeconds()] :
+	return isUtc() ? [d.getUTCFullYear(), d.getUTCMonth() + 1, d.getUTCDate(), d.getUTCHours(), d.getUTCMinutes(), d.getUTCSeconds()] :
 		[d.getFullYear(), d.getMonth() + 1, d.getDate(), d.getHours(), d.getMinutes(), d.getSeconds()];
 }
 
 /* The zone as an offset: names of zones are ambiguous. */
 export function zone(ms = Date.now())
 {
-	if (utc)
+	if (isUtc())
 		return 'UTC';
 	const minutes = -new Date(ms).getTimezoneOffset();
 	const size = Math.abs(minutes);
@@ -102,7 +89,7 @@ function toField(ms)
 
 function fromField(text)
 {
-	const ms = Date.parse(utc ? text + 'Z' : text);
+	const ms = Date.parse(isUtc() ? text + 'Z' : text);
 	return Number.isNaN(ms) ? null : ms;
 }
 
@@ -147,7 +134,7 @@ export function rangeControl(ctx, changed)
 		replace(element,
 			h('span', { class: 'range-presets' }, PRESETS.map(([key, , text]) => button(key, text, range.last === key, () => follow(key)))),
 			button('custom', range.live ? 'From … to …' : `${stamp(range.from)} to ${stamp(range.to)}`, !range.live, () => { open = !open; paint(); }),
-			button('utc', 'UTC', utc, () => { setUtc(!utc); set({ utc: utc ? 1 : null }); }),
+			button('utc', 'UTC', isUtc(), () => set({ utc: isUtc() ? null : 1 })),
 			h('span', { class: 'muted' }, zone() === 'UTC' ? '' : `${zone()}, `, range.live ? 'follows the present' : 'stands still'),
 			range.live ? null : button('live', 'Back to the present', null, () => set({ from: null, to: null })),
 			open ? custom(ctx, range, set) : null);
