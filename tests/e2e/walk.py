@@ -32,6 +32,9 @@ def clicks(b, scene):
     """The way of somebody who was called at night, with a mouse."""
     b.go("/")
     ok(b.shows("reaches its limit in about"), "the fleet says who is first", b.text()[:400])
+    b.js("window.__head = document.querySelector('th button'); window.__tile = document.querySelector('.tile-pods .tile-number').firstChild")
+    b.until("document.querySelector('.tile-pods .tile-number').firstChild !== window.__tile", 20)  # the fleet in figures has come anew
+    ok(b.js("return window.__head.isConnected && window.__tile.isConnected === false"), "a head that somebody may be pressing stays while figures come")
     steps = [("#/", "Fleet")]
 
     def step(name, what, hash_, *texts):

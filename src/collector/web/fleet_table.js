@@ -44,6 +44,7 @@ export function makeTable({ caption, sort, ask })
 	const table = h('table', { class: 'fleet', role: 'table' }, text, h('thead', { role: 'rowgroup' }, head), body);
 	const shown = new Map(); /* key -> what makeRow() made */
 	let columns = [];
+	let headed = null; /* what the head was made for */
 	let rowHeight = 0;
 	let model = { matching: 0, get: () => null };
 	let asked = { from: 0, count: 0 };
@@ -205,8 +206,14 @@ export function makeTable({ caption, sort, ask })
 		{
 			if (columns.length !== next.length || columns.some((c, i) => c !== next[i])) {
 				columns = next;
+				headed = null;
 				forget();
 			}
+			/* Not with each frame: a button that is exchanged between the press and the release is not clicked. */
+			const wanted = `${order.sort} ${order.descending}`;
+			if (headed === wanted)
+				return;
+			headed = wanted;
 			table.setAttribute('aria-colcount', columns.length);
 			const pressed = head.contains(document.activeElement) ? document.activeElement.dataset.sort : null;
 			replace(head, columns.map((column) => {
