@@ -2,20 +2,15 @@
 #include <stdio.h>
 
 #include "base/date.h"
-#include "base/units.h"
 #include "cli/report.h"
 #include "cli/report_svg_parts.h"
+#include "ledger/figure.h"
 #include "rules/rules.h"
 
 enum { BODY_CAP = 256 * 1024, FINDINGS_SHOWN = 4 };
 
 static const struct svg_font plain = { 12.5, false, SVG_INK, SVG_START };
 static const struct svg_font small = { 11.5, false, SVG_MUTED, SVG_START };
-
-const char *report_svg_size(char dest[24], struct qty qty)
-{
-	return qty_known(qty) ? units_format(dest, qty.bytes) : "unread";
-}
 
 static const char *colour_of(enum severity severity)
 {
@@ -56,17 +51,13 @@ static void figures(struct picture *p)
 {
 	const struct ledger *l = p->ledger;
 	char size[UNITS_TEXT_CAP];
-	const char *limit = l->limit.kind == LIMIT_SET    ? units_format(size, l->limit.bytes)
-			    : l->limit.kind == LIMIT_NONE ? "none"
-							  : "unread";
-	figure(p, 0, l->limit_told ? "limit (told)" : "limit", limit, SVG_INK);
-	figure(p, 1, "charged", report_svg_size(size, l->charge_bytes), SVG_INK);
-	figure(p, 2, "floor", report_svg_size(size, l->floor_bytes), SVG_INK);
+	figure(p, 0, l->limit_told ? "limit (told)" : "limit", figure_limit(size, l->limit), SVG_INK);
+	figure(p, 1, "charged", figure_qty(size, l->charge_bytes), SVG_INK);
+	figure(p, 2, "floor", figure_qty(size, l->floor_bytes), SVG_INK);
 	bool low = rules_finding(p->verdict, "freeboard-low") != NULL;
 	figure(p, 3, l->freeboard_level == FREEBOARD_PROCESSES ? "freeboard, at most" : "freeboard",
-	       l->freeboard_bytes.known ? units_format_signed(size, l->freeboard_bytes.bytes) : "unread",
-	       low ? SVG_RED : SVG_INK);
-	figure(p, 4, "expected demand", report_svg_size(size, l->expected.bytes), SVG_INK);
+	       figure_signed(size, l->freeboard_bytes), low ? SVG_RED : SVG_INK);
+	figure(p, 4, "expected demand", figure_qty(size, l->expected.bytes), SVG_INK);
 	p->y += 36;
 }
 
@@ -131,19 +122,16 @@ static void describe(const struct picture *p, struct buf *out)
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], c[UNITS_TEXT_CAP], d[UNITS_TEXT_CAP];
 	enum owner order[OWNER_COUNT];
 	size_t n = report_svg_order(l, order);
-	(void)buf_printf(out, "Limit %s, charged %s, floor %s, freeboard %s.",
-			 l->limit.kind == LIMIT_SET    ? units_format(a, l->limit.bytes)
-			 : l->limit.kind == LIMIT_NONE ? "none"
-						       : "unread",
-			 report_svg_size(b, l->charge_bytes), report_svg_size(c, l->floor_bytes),
-			 l->freeboard_bytes.known ? units_format_signed(d, l->freeboard_bytes.bytes) : "unread");
+	(void)buf_printf(out, "Limit %s, charged %s, floor %s, freeboard %s.", figure_limit(a, l->limit),
+			 figure_qty(b, l->charge_bytes), figure_qty(c, l->floor_bytes),
+			 figure_signed(d, l->freeboard_bytes));
 	for (size_t i = 0; i < n; i++)
 		(void)buf_printf(out, "%s %s %s", i ? "," : " Owners:", owner_table[order[i]].name,
 				 units_format(a, l->lines[order[i]].bytes.bytes));
 	(void)buf_puts(out, n ? "." : " No owner could be read.");
 	for (size_t i = 0; i < l->n_budgets; i++)
 		(void)buf_printf(out, "%s %s %s of %s", i ? "," : " Budgets:", l->budgets[i].name,
-				 report_svg_size(a, l->budgets[i].actual_bytes),
+				 figure_qty(a, l->budgets[i].actual_bytes),
 				 units_format(b, l->budgets[i].budget_bytes));
 	(void)buf_puts(out, l->n_budgets ? "." : "");
 }

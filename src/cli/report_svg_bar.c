@@ -2,8 +2,8 @@
 #include <stdio.h>
 
 #include "base/sat.h"
-#include "base/units.h"
 #include "cli/report_svg_parts.h"
+#include "ledger/figure.h"
 
 enum { BAR_HEIGHT = 46, STUB = 46, LEGEND_ROW = 18, COLUMN = 390 };
 
@@ -239,10 +239,10 @@ static void sum(struct picture *p, uint64_t owners)
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], c[UNITS_TEXT_CAP], text[200];
 	if (l->residual_bytes.known)
 		(void)snprintf(text, sizeof text, "owners %s, not attributed %s, charged %s", units_format(a, owners),
-			       units_format_signed(b, l->residual_bytes.bytes), report_svg_size(c, l->charge_bytes));
+			       units_format_signed(b, l->residual_bytes.bytes), figure_qty(c, l->charge_bytes));
 	else
 		(void)snprintf(text, sizeof text, "owners that were read %s, charged %s", units_format(a, owners),
-			       report_svg_size(c, l->charge_bytes));
+			       figure_qty(c, l->charge_bytes));
 	svg_text(p->out, PICTURE_LEFT + 42, p->y, (struct svg_font){ 12.5, true, SVG_INK, SVG_START }, text);
 	p->y += 18;
 }

@@ -2,8 +2,8 @@
 #include <stdio.h>
 
 #include "base/sat.h"
-#include "base/units.h"
 #include "cli/report_svg_parts.h"
+#include "ledger/figure.h"
 
 enum { ROW = 36, BAR = 16 };
 
@@ -75,8 +75,8 @@ static void figures(struct picture *p, const struct ledger_budget *budget, doubl
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], text[200];
 	struct qty actual = budget->actual_bytes;
 	bool over = qty_known(actual) && actual.bytes > budget->budget_bytes;
-	int used = snprintf(text, sizeof text, "%s of %s", report_svg_size(a, actual),
-			    units_format(b, budget->budget_bytes));
+	int used =
+		snprintf(text, sizeof text, "%s of %s", figure_qty(a, actual), units_format(b, budget->budget_bytes));
 	if (qty_known(actual) && budget->budget_bytes)
 		used += snprintf(text + used, sizeof text - (size_t)used, ", %.0f %%",
 				 (double)actual.bytes * 100 / (double)budget->budget_bytes);

@@ -22,9 +22,6 @@ void report_svg_bar(struct picture *p);     /* the charge by owner against the l
 void report_svg_owners(struct picture *p);  /* its legend, with figures */
 void report_svg_budgets(struct picture *p); /* each budget, what is there, and what it may become */
 
-/* "unread" for a figure that is. */
-const char *report_svg_size(char dest[24], struct qty qty);
-
 /*
  * The owners that have a part of the bar, in its order: that of the ledger, but what the kernel can reclaim stands last,
  * so that the line of the floor falls between the two. Returns how many.

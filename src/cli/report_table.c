@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "base/esc.h"
-#include "base/units.h"
 #include "cli/paint.h"
 #include "cli/report.h"
+#include "ledger/figure.h"
 #include "rules/rules.h"
 
 enum { BAR_WIDTH = 16, BAR_WIDTH_NARROW = 4, OWNER_WIDTH = 22 };
 
+/* For where there is a better word than "unread". */
 static const char *size_or(char dest[UNITS_TEXT_CAP], struct qty qty, const char *otherwise)
 {
 	return qty_known(qty) ? units_format(dest, qty.bytes) : otherwise;
@@ -41,11 +42,8 @@ static unsigned bar_width(const struct paint *p)
 static void room(struct paint *p, const struct snapshot *s, const struct ledger *l, bool low)
 {
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], c[UNITS_TEXT_CAP], d[UNITS_TEXT_CAP];
-	const char *limit = l->limit.kind == LIMIT_SET    ? units_format(a, l->limit.bytes)
-			    : l->limit.kind == LIMIT_NONE ? "none"
-							  : "unread";
-	(void)buf_printf(p->out, "\nlimit %s%s   charged %s   floor %s%s", limit, l->limit_told ? " (told)" : "",
-			 size_or(b, l->charge_bytes, "unread"), size_or(c, l->floor_bytes, "unread"),
+	(void)buf_printf(p->out, "\nlimit %s%s   charged %s   floor %s%s", figure_limit(a, l->limit),
+			 l->limit_told ? " (told)" : "", figure_qty(b, l->charge_bytes), figure_qty(c, l->floor_bytes),
 			 is_narrow(p) ? "\n" : "   ");
 	if (l->freeboard_bytes.known) {
 		char line[96];
@@ -55,7 +53,7 @@ static void room(struct paint *p, const struct snapshot *s, const struct ledger 
 	} else {
 		(void)buf_puts(p->out, "freeboard unread");
 	}
-	(void)buf_printf(p->out, "\nexpected demand %s   legal demand %s%s\n", size_or(a, l->expected.bytes, "unread"),
+	(void)buf_printf(p->out, "\nexpected demand %s   legal demand %s%s\n", figure_qty(a, l->expected.bytes),
 			 size_or(b, l->legal.bytes, "unbounded"),
 			 l->torn ? "\n(the charge moved while it was read)" : "");
 	if (s->cgroup.high.kind != LIMIT_SET || !l->throttle_room_bytes.known)
@@ -100,7 +98,7 @@ static void budgets(struct paint *p, const struct ledger *l)
 		const struct ledger_budget *b = &l->budgets[i];
 		char set[UNITS_TEXT_CAP], actual[UNITS_TEXT_CAP];
 		(void)buf_printf(p->out, "%-14s %13s %13s  ", b->name, units_format(set, b->budget_bytes),
-				 size_or(actual, b->actual_bytes, "unread"));
+				 figure_qty(actual, b->actual_bytes));
 		if (qty_known(b->actual_bytes))
 			bar(p, b->actual_bytes.bytes, b->budget_bytes);
 		else
@@ -171,7 +169,7 @@ static void ledger_groups(struct paint *p, const struct ledger *l)
 			continue;
 		paint_tone(p, TONE_BOLD);
 		(void)buf_printf(p->out, "%-*s %10s", OWNER_WIDTH + 2, ledger_group_names[group],
-				 size_or(a, sum->owners_bytes, "unread"));
+				 figure_qty(a, sum->owners_bytes));
 		paint_tone(p, TONE_PLAIN);
 		if (qty_known(sum->counter_bytes) && qty_known(sum->owners_bytes)) {
 			(void)buf_printf(p->out, "  counted %s: ", units_format(b, sum->counter_bytes.bytes));

@@ -4,6 +4,7 @@
  * program is about to read. cgroup-v2.rst, accounting/psi.rst; a container in this state is slow long before it is
  * killed.
  */
+#include "ledger/figure.h"
 #include "rules/all.h"
 #include "rules/judged.h"
 #include "rules/room.h"
@@ -167,39 +168,33 @@ static enum company company_of(const struct rule_input *input)
 	return at_limit(input) ? WITH_CACHE : WITH_NODE;
 }
 
-static const char *amount(char dest[UNITS_TEXT_CAP], struct qty q)
-{
-	return qty_known(q) ? units_format(dest, q.bytes) : "unread";
-}
-
 static void name_company(const struct rule_input *input, struct finding *finding)
 {
 	const struct snapshot *snapshot = input->snapshot;
 	const struct cgroup_memory *cg = &snapshot->cgroup;
-	const struct signed_qty *free = &input->ledger->freeboard_bytes;
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP];
 	if (high_counts(input))
 		finding_cause(
 			finding,
 			"throttling at memory.high: the charge is %s against %s, and high of memory.events is %llu",
-			amount(a, cg->current_bytes), units_format(b, cg->high.bytes),
+			figure_qty(a, cg->current_bytes), units_format(b, cg->high.bytes),
 			(unsigned long long)(cg->events.high.known ? cg->events.high.n : 0));
 	finding_cause(
 		finding,
 		"reclaim at the limit: max of memory.events then rises between two reports; it is %llu%s, freeboard is %s",
 		(unsigned long long)(cg->events.max.known ? cg->events.max.n : 0),
-		cg->events.max.known ? "" : " (unread)", free->known ? units_format_signed(a, free->bytes) : "unread");
-	finding_cause(finding, "swap: pgmajfault then rises; %s is swapped out", amount(a, cg->swap_current_bytes));
+		cg->events.max.known ? "" : " (unread)", figure_signed(a, input->ledger->freeboard_bytes));
+	finding_cause(finding, "swap: pgmajfault then rises; %s is swapped out", figure_qty(a, cg->swap_current_bytes));
 	finding_cause(
 		finding,
 		"files read again after eviction, or written faster than the disk takes: workingset_refault_file %llu%s, dirty or in writeback %s",
 		(unsigned long long)cg->stat.workingset_refault_file.n,
 		cg->stat.workingset_refault_file.known ? "" : " (unread)",
-		amount(a, qty_add(cg->stat.file_dirty_bytes, cg->stat.file_writeback_bytes)));
+		figure_qty(a, qty_add(cg->stat.file_dirty_bytes, cg->stat.file_writeback_bytes)));
 	finding_cause(
 		finding,
 		"the node is short and reclaims from everybody: its /proc/pressure/memory then rises; it has %s of %s available",
-		amount(a, snapshot->host_available_bytes), amount(b, snapshot->host_memory_bytes));
+		figure_qty(a, snapshot->host_available_bytes), figure_qty(b, snapshot->host_memory_bytes));
 }
 
 static void change_for(const struct rule_input *input, struct finding *finding)

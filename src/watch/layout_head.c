@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/units.h"
+#include "ledger/figure.h"
 #include "rules/growing.h"
 #include "watch/layout_parts.h"
 
@@ -94,21 +94,6 @@ unsigned layout_headline(struct area area, const struct layout_input *input)
 
 /* --- the room ----------------------------------------------------------------------------------------------------- */
 
-static const char *size_or(char dest[UNITS_TEXT_CAP], struct qty qty)
-{
-	return qty_known(qty) ? units_format(dest, qty.bytes) : "unread";
-}
-
-static const char *limit_or(char dest[UNITS_TEXT_CAP], struct limit limit)
-{
-	return limit.kind == LIMIT_SET ? units_format(dest, limit.bytes) : limit.kind == LIMIT_NONE ? "none" : "unread";
-}
-
-static const char *freeboard_or(char dest[UNITS_TEXT_CAP], const struct ledger *l)
-{
-	return l->freeboard_bytes.known ? units_format_signed(dest, l->freeboard_bytes.bytes) : "unread";
-}
-
 static enum style freeboard_style(const struct reading *r)
 {
 	const struct ledger *l = &r->ledger;
@@ -176,13 +161,13 @@ unsigned layout_room(struct area area, const struct reading *r)
 	reading_when(r, text, sizeof text);
 	unsigned x = area_put(area, 0, 0, STYLE_PLAIN, STR("time to limit "));
 	(void)area_put(area, x, 0, when_style(r), str_of(text));
-	(void)snprintf(text, sizeof text, "%s%s", freeboard_or(a, l),
+	(void)snprintf(text, sizeof text, "%s%s", figure_signed(a, l->freeboard_bytes),
 		       l->freeboard_level == FREEBOARD_PROCESSES ? " at most" : "");
 	flow_put(&flow, "freeboard ", freeboard_style(r), text);
-	(void)snprintf(text, sizeof text, "%s%s", limit_or(a, l->limit), l->limit_told ? " (told)" : "");
+	(void)snprintf(text, sizeof text, "%s%s", figure_limit(a, l->limit), l->limit_told ? " (told)" : "");
 	flow_put(&flow, "limit ", STYLE_PLAIN, text);
-	flow_put(&flow, "charged ", STYLE_PLAIN, size_or(a, l->charge_bytes));
-	flow_put(&flow, "floor ", STYLE_PLAIN, size_or(a, l->floor_bytes));
+	flow_put(&flow, "charged ", STYLE_PLAIN, figure_qty(a, l->charge_bytes));
+	flow_put(&flow, "floor ", STYLE_PLAIN, figure_qty(a, l->floor_bytes));
 	if (r->high.kind == LIMIT_SET)
 		flow_put(&flow, "high ", STYLE_PLAIN, units_format(a, r->high.bytes));
 	if (r->stall_bp.known && r->stall_bp.n >= 100) {
@@ -227,7 +212,7 @@ void layout_tiny(struct area area, const struct layout_input *input)
 	}
 	when_short(r, text, sizeof text);
 	(void)area_put(area, 0, y++, when_style(r), str_of(text));
-	(void)area_printf(area, 0, y++, freeboard_style(r), "free %s", freeboard_or(a, &r->ledger));
+	(void)area_printf(area, 0, y++, freeboard_style(r), "free %s", figure_signed(a, r->ledger.freeboard_bytes));
 	int owner = reading_largest(r);
 	if (owner >= 0) {
 		const char *size = units_format(a, r->ledger.lines[owner].bytes.bytes);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "ledger/figure.h"
 #include "rules/growing.h"
 #include "watch/layout_parts.h"
 
@@ -213,7 +213,7 @@ static void budget_row(struct area area, unsigned y, const struct columns *c, co
 	double share = known && b->budget_bytes ? (double)b->actual_bytes.bytes / (double)b->budget_bytes : 0;
 	(void)snprintf(name, sizeof name, "budget %s", b->name);
 	(void)area_put(area_part(area, 0, 0, c->name, area.rows), 0, y, STYLE_DIM, str_of(name));
-	area_right(area, x, y, SIZE, STYLE_PLAIN, known ? units_format(size, b->actual_bytes.bytes) : "unread");
+	area_right(area, x, y, SIZE, STYLE_PLAIN, figure_qty(size, b->actual_bytes));
 	x += SIZE + GAP;
 	if (c->bar && known)
 		area_bar(area, x, y, c->bar, against(share), share);

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/units.h"
+#include "ledger/figure.h"
 #include "rules/rules.h"
 
 enum { POINT_APART_MS = 4000, MINUTE_LEAST_MS = 50000, MINUTE_MOST_MS = 90000 };
@@ -101,11 +101,6 @@ struct signed_qty story_last_minute(const struct story *story, const struct read
 
 /* --- events ------------------------------------------------------------------------------------------------------- */
 
-static const char *limit_text(char dest[UNITS_TEXT_CAP], struct limit limit)
-{
-	return limit.kind == LIMIT_SET ? units_format(dest, limit.bytes) : limit.kind == LIMIT_NONE ? "none" : "unread";
-}
-
 static bool same_limit(struct limit a, struct limit b)
 {
 	return a.kind == b.kind && (a.kind != LIMIT_SET || a.bytes == b.bytes);
@@ -120,7 +115,7 @@ static void note_limit(struct story *story, const struct reading *r)
 		return;
 	if (story->limit.kind != LIMIT_UNREAD && !same_limit(story->limit, *limit))
 		story_tell(story, r->at, SEVERITY_NOTICE, "the limit was changed from %s to %s",
-			   limit_text(a, story->limit), limit_text(b, *limit));
+			   figure_limit(a, story->limit), figure_limit(b, *limit));
 	story->limit = *limit;
 }
 
