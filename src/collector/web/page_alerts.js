@@ -4,6 +4,7 @@ import { get } from './api.js';
 import { h, name, prose, replace } from './dom.js';
 import { bytes, percentBp, plural, severityRank } from './format.js';
 import { rulePage, silenceButton, silencedNote } from './finding_view.js';
+import { link } from './router.js';
 import { badge, card, dim, head, note, put, rowLink, table } from './parts.js';
 import { severityMark } from './severity.js';
 import { failure, loading } from './states.js';
@@ -41,7 +42,7 @@ function reason(alert)
 function worstRow(worst)
 {
 	const pod = name(worst.pod, 64);
-	return [worst.id === null ? pod : h('a', { href: `#/pods/${worst.id}` }, pod),
+	return [worst.id === null ? pod : h('a', { href: link(`pods/${worst.id}`) }, pod),
 		[bytes(worst.freeboard), ' ', dim(percentBp(worst.freeboard_bp))], severityMark(worst.severity)];
 }
 

@@ -5,6 +5,7 @@ import { h, prose, replace } from './dom.js';
 import { subscribe } from './live.js';
 import { now } from './now.js';
 import { link } from './router.js';
+import { gravestFirst } from './severity.js';
 import { failure } from './states.js';
 import { stacked } from './chart.js';
 import { marksOf } from './marks.js';
@@ -12,7 +13,7 @@ import { arrive, badge, card, coming, dim, list, note, put, rowLink } from './pa
 import { append, model } from './series.js';
 import { rangeControl, rangeOf, stepFor, when } from './time.js';
 import { findingFold } from './finding_view.js';
-import { byGravity, podFigures, podHeader, podHeadline, podState } from './pod_head.js';
+import { podFigures, podHeader, podHeadline, podState } from './pod_head.js';
 import { agentFacts, budgetTable, contextFacts, holesList, ledgerTable, marksList, pressureFacts } from './pod_tables.js';
 
 /* A live series is asked for anew now and then: the collector folds points by its own clock, and events come with it. */
@@ -28,7 +29,7 @@ const LEAD_MS = 600000;
 class PodPage {
 	constructor(root, ctx)
 	{
-		Object.assign(this, { ctx, root, pod: null, wholes: new Map(), folds: new Map(), series: null, events: null, posts: [], marks: [],
+		Object.assign(this, { ctx, pod: null, wholes: new Map(), folds: new Map(), series: null, events: null, posts: [], marks: [],
 			died: null, loadedAt: 0, askedAt: 0, lookedAt: 0, turn: 0 });
 		const parts = this.parts = Object.fromEntries(['head', 'death', 'headline', 'figures', 'findings', 'ledger', 'budgets', 'context', 'marks', 'gaps', 'posts', 'pressure',
 			'agent'].map((key) => [key, h('div')]));
@@ -155,7 +156,7 @@ class PodPage {
 	/* The texts of the gravest: they say what to change. */
 	async loadFindings()
 	{
-		for (const open of byGravity(this.pod.findings).slice(0, 4)) {
+		for (const open of gravestFirst(this.pod.findings).slice(0, 4)) {
 			const had = this.wholes.get(open.id);
 			if (had && had.stamp === open.updated_ms && had.severity === open.severity)
 				continue;
@@ -270,7 +271,7 @@ class PodPage {
 	paint()
 	{
 		const { pod, parts, posts } = this;
-		if (!this.chart || !this.root.isConnected)
+		if (!this.chart)
 			return;
 		const { sample, composition } = pod;
 		const rows = pod.ledger ?? composition?.owners;
@@ -295,7 +296,7 @@ class PodPage {
 	paintFindings()
 	{
 		const { pod, parts } = this;
-		const folds = byGravity(pod.findings).map((open) => {
+		const folds = gravestFirst(pod.findings).map((open) => {
 			const key = `${open.updated_ms} ${open.severity} ${open.silenced?.id}`;
 			const had = this.folds.get(open.id);
 			return [open.id, had?.key === key ? had : { key, fold: findingFold(open, async (id) => this.wholes.get(id) ?? this.get(`/findings/${id}`), had?.fold.open) }];

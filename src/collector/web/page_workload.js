@@ -6,11 +6,11 @@ import { count, percentBp, plural } from './format.js';
 import { subscribe } from './live.js';
 import { link } from './router.js';
 import { failure, loading } from './states.js';
-import { severityMark } from './severity.js';
+import { gravestFirst, severityMark } from './severity.js';
 import { changeBlock, dueFirst, silenceButton, silencedNote } from './finding_view.js';
 import { arrive, card, coming, crumbs, head, note, put, tile } from './parts.js';
 import { when } from './time.js';
-import { alertsList, deaths, findingsByRule, gravestFirst, outliers, pastTable, podsTable } from './workload_parts.js';
+import { alertsList, deaths, findingsByRule, outliers, pastTable, podsTable } from './workload_parts.js';
 
 const PODS_MAX = 200;
 /* What the stream of rows does not carry: the sums, the findings, the compositions, what was. */

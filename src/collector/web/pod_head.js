@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The top of a pod's page: who it is, the one thing to act on, and the figures that say how near the end is. */
 import { h, name, prose, s } from './dom.js';
-import { ago, bytes, duration, LEVELS, percentBp, severityRank, timeToLimit } from './format.js';
+import { ago, bytes, duration, LEVELS, percentBp, timeToLimit } from './format.js';
 import { link } from './router.js';
-import { severityMark } from './severity.js';
+import { gravestFirst, severityMark } from './severity.js';
 import { changeBlock, dueFirst, ownerMark, rulePage, silenceButton, silencedNote } from './finding_view.js';
 import { crumbs, dim, head, known, note, tile } from './parts.js';
 import { stamp, when } from './time.js';
@@ -23,15 +23,10 @@ export function podHeader(pod, age)
 		[subject.role, pod.engine_version, pod.jdk && `JDK ${pod.jdk}`, subject.node, ...subject.jobs].filter(Boolean).map((text) => name(text, 40)));
 }
 
-export function byGravity(findings)
-{
-	return [...findings].sort((a, b) => !!a.silenced - !!b.silenced || severityRank(a.severity) - severityRank(b.severity));
-}
-
 /* What, by when, what to change: the gravest that nobody silenced, and the cause it names. wholes: Map(id, item). */
 export function podHeadline(ctx, pod, wholes, state, done)
 {
-	const open = byGravity(pod.findings);
+	const open = gravestFirst(pod.findings);
 	const first = open[0];
 	const forecast = pod.sample?.forecast;
 	if (!first)

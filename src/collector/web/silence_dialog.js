@@ -40,9 +40,9 @@ function radio(group, value, text, checked, on)
 }
 
 class SilenceDialog {
-	constructor(ctx, matchers, me, done)
+	constructor(ctx, matchers, done)
 	{
-		Object.assign(this, { ctx, me, done });
+		Object.assign(this, { ctx, done });
 		this.alert = alertOf(matchers);
 		this.inputs = new Map(FIELDS.map((field) => [field, h('input', { name: field, maxlength: 253, spellcheck: 'false',
 			autocomplete: 'off', value: matchers[field] ? literal(matchers[field]) : '', on: { input: () => this.look() } })]));
@@ -184,7 +184,7 @@ export async function openSilence(ctx, matchers, done)
 		ctx.announce(error.message);
 		return;
 	}
-	const dialog = me.role === 'operator' ? new SilenceDialog(ctx, matchers, me, done) : null;
+	const dialog = me.role === 'operator' ? new SilenceDialog(ctx, matchers, done) : null;
 	const element = dialog?.element ?? refusal(me);
 	document.body.append(element);
 	element.showModal();

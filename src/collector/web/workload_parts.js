@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of a workload's page: its pods, who stands out, its findings, its deaths, its alerts. */
 import { h, name, prose, replace, s } from './dom.js';
-import { bytes, count, duration, plural, severityRank } from './format.js';
+import { bytes, count, duration, plural } from './format.js';
 import { aged, columnsOf } from './fleet_columns.js';
 import { link } from './router.js';
-import { severityMark } from './severity.js';
+import { gravestFirst, severityMark } from './severity.js';
 import { ownerMark, rulePage, silencedBadge } from './finding_view.js';
 import { byRank, paintOf } from './owners.js';
 import { badge, dim, known, list, note, rowLink, table } from './parts.js';
@@ -16,7 +16,6 @@ const CAUSES = {
 };
 export const causeText = (cause) => CAUSES[cause] ?? name(cause, 32);
 
-/* The fleet's columns. Rows come in order; one is made anew only when something of it has changed. */
 /* A row that is moved does not lose the focus with it. */
 function reorder(body, rows)
 {
@@ -26,6 +25,7 @@ function reorder(body, rows)
 		focused.focus({ preventScroll: true });
 }
 
+/* The fleet's columns. Rows come in order; one is made anew only when something of it has changed. */
 export function podsTable()
 {
 	const columns = columnsOf('pods');
@@ -99,8 +99,6 @@ export function outliers(told, pods)
 }
 
 /* --- findings, deaths, alerts ---------------------------------------------------------------------- */
-export const gravestFirst = (items) => [...items].sort((a, b) => !!a.silenced - !!b.silenced || severityRank(a.severity) - severityRank(b.severity));
-
 export function findingsByRule(items)
 {
 	const rules = new Map();
