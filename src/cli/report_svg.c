@@ -90,14 +90,10 @@ static void findings(struct picture *p)
 		svg_text(p->out, PICTURE_LEFT + 62, p->y, small, line);
 		p->y += 18;
 	}
-	for (size_t i = 0; i < v->n_findings && v->worst >= SEVERITY_WARNING; i++) {
-		if (v->findings[i].when != CHANGE_NOW || !v->findings[i].change[0])
-			continue;
+	const struct finding *first = rules_first_change(v);
+	if (first) {
 		svg_text(p->out, PICTURE_LEFT, p->y, (struct svg_font){ 12.5, true, SVG_INK, SVG_START }, "do first");
-		p->y = svg_wrapped(p->out, PICTURE_LEFT + 62, p->y, width_of_page() - 62, 6, plain,
-				   v->findings[i].change) +
-		       2;
-		break;
+		p->y = svg_wrapped(p->out, PICTURE_LEFT + 62, p->y, width_of_page() - 62, 6, plain, first->change) + 2;
 	}
 	if (v->n_silenced) {
 		char line[64];

@@ -6,6 +6,7 @@
 #include "base/date.h"
 #include "base/units.h"
 #include "cli/paint.h"
+#include "rules/rules.h"
 
 enum { INDENT = 12 };
 
@@ -132,9 +133,9 @@ void paint_headline(struct paint *p, const struct verdict *v)
 	paint_tone(p, v->worst >= SEVERITY_WARNING ? tone_of(v->worst) : TONE_BOLD);
 	paint_wrapped(p, 0, 0, v->headline);
 	paint_tone(p, TONE_PLAIN);
-	for (size_t i = 0; v->worst >= SEVERITY_WARNING && i < v->n_findings; i++)
-		if (v->findings[i].when == CHANGE_NOW && v->findings[i].change[0])
-			list(p, "do first", v->findings[i].change, 0, 1);
+	const struct finding *first = rules_first_change(v);
+	if (first)
+		list(p, "do first", first->change, 0, 1);
 	(void)buf_putc(p->out, '\n');
 }
 

@@ -51,6 +51,9 @@ bool severity_find(struct str name, enum severity *ret_severity);
 /* The finding of this rule, or NULL. */
 const struct finding *rules_finding(const struct verdict *verdict, const char *rule);
 
+/* The finding whose change is to be made first, or NULL: nothing at warning or above asks for one. */
+const struct finding *rules_first_change(const struct verdict *verdict);
+
 void rules_run(const struct rule_input *input, struct verdict *ret_verdict);
 
 #endif

@@ -27,6 +27,14 @@ const struct finding *rules_finding(const struct verdict *verdict, const char *r
 	return NULL;
 }
 
+const struct finding *rules_first_change(const struct verdict *verdict)
+{
+	for (size_t i = 0; verdict->worst >= SEVERITY_WARNING && i < verdict->n_findings; i++)
+		if (verdict->findings[i].when == CHANGE_NOW && verdict->findings[i].change[0])
+			return &verdict->findings[i];
+	return NULL;
+}
+
 static void put_aside(struct verdict *verdict, const struct finding *finding, const struct rule_silence *silence)
 {
 	struct silenced *silenced = &verdict->silenced[verdict->n_silenced++];

@@ -5,6 +5,7 @@
 
 #include "ledger/figure.h"
 #include "rules/growing.h"
+#include "rules/rules.h"
 #include "watch/layout_parts.h"
 
 enum { LOW_BP = 1000 };
@@ -57,14 +58,6 @@ void layout_title(struct area area, const struct layout_input *input)
 		area_right(area, left, 0, wide, is_stale(input) ? STYLE_CRITICAL : STYLE_BAR, state);
 }
 
-static const struct finding *to_do(const struct verdict *v)
-{
-	for (size_t i = 0; v->worst >= SEVERITY_WARNING && i < v->n_findings; i++)
-		if (v->findings[i].when == CHANGE_NOW && v->findings[i].change[0])
-			return &v->findings[i];
-	return NULL;
-}
-
 unsigned layout_headline(struct area area, const struct layout_input *input)
 {
 	const struct reading *r = input->reading;
@@ -80,7 +73,7 @@ unsigned layout_headline(struct area area, const struct layout_input *input)
 		style = STYLE_BOLD;
 	unsigned lines = area_wrap(area_part(area, 0, 0, area.columns, most), 0, style, str_of(text));
 	lines = lines > most ? most : lines;
-	const struct finding *f = r && r->has_target ? to_do(&r->verdict) : NULL;
+	const struct finding *f = r && r->has_target ? rules_first_change(&r->verdict) : NULL;
 	unsigned room = area.rows > lines ? area.rows - lines : 0;
 	if (f && room > 0 && area.columns > 30) {
 		(void)area_put(area, 0, lines, STYLE_BOLD, STR("do first"));
