@@ -57,7 +57,6 @@ const struct js *fleet_row_at(const struct fleet_answer *answer, size_t *page, s
 struct fleet_face {
 	bool pods, color, utf8;
 	unsigned columns;
-	uint64_t limit;
 };
 /* PURE. For people, in lines of face->columns. */
 int fleet_table(const struct fleet_answer *answer, const struct fleet_face *face, struct buf *out, struct err *err)
