@@ -324,8 +324,6 @@ static int run_all(struct run *run, int *ret_signal, struct err *err)
 
 int run_watch(const struct run_options *options, int *ret_signal, struct err *err)
 {
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return err_set(err, ERR_USAGE, "watch needs a terminal: use bankfull report");
 	struct run run = { .options = options };
 	auto_free struct reading *reading = calloc(1, sizeof *reading);
 	auto_free struct reading *shown = calloc(1, sizeof *shown);

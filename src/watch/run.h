@@ -13,8 +13,8 @@ struct run_options {
 };
 
 /*
- * Until `q`, or a signal: `*ret_signal` is the one to end by, 0 for none. USAGE: no terminal. GONE: conf names a process
- * that is not there. What may hang is not in here: keys are answered all the while.
+ * On the terminal that standard input and output are, until `q`, or a signal: `*ret_signal` is the one to end by, 0 for
+ * none. GONE: conf names a process that is not there. What may hang is not in here: keys are answered all the while.
  */
 int run_watch(const struct run_options *options, int *ret_signal, struct err *err) __attribute__((warn_unused_result));
 
