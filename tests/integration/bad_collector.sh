@@ -2,14 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # time-limit: 150
 # Agents against collectors that lie, stall, flood and break off; see bad_collector.py. Needs no root, loopback only.
-set -u
-cd "$(dirname "$0")/../.." || exit 2
-: "${BUILD:=build/release}" "${TMPDIR:=/tmp}"
-work=$(mktemp -d "$TMPDIR/bad_collector.XXXXXX") || exit 2
-python3 tests/integration/bad_collector.py "$BUILD" "$work" "$@" &
-pid=$!
-trap 'kill -TERM $pid 2>/dev/null; wait $pid; rm -rf "$work"; exit 143' INT TERM HUP
-wait $pid
-rc=$?
-if [ -n "${KEEP:-}" ]; then echo "# logs: $work"; else rm -rf "$work"; fi
-exit $rc
+# shellcheck source=tests/integration/python.bash
+. "$(dirname "$0")/python.bash"
+python_test bad_collector "$@"
