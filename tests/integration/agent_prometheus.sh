@@ -6,29 +6,17 @@
 # shellcheck source=tests/integration/truth.bash
 . tests/integration/truth.bash
 
-agent='' prometheus=''
-end_both()
-{
-	local pid
-	for pid in $agent $prometheus; do
-		kill -TERM "$pid" 2>/dev/null
-		wait "$pid" 2>/dev/null
-	done
-	cleanup
-}
-trap end_both EXIT
-
 begin probe probe --seconds 100 --nmt summary -- --malloc-mib 64
 listen=$(free_port) web=$(free_port)
 "$work/bankfull" agent --pid "$pid" --limit 512Mi --listen "127.0.0.1:$listen" --interval 1s --smaps-interval 5s >/dev/null 2>"$work/agent.log" </dev/null &
-agent=$!
+others+=($!)
 cat >"$work/prometheus.yml" <<END
 scrape_configs:
   - {job_name: agent, scrape_interval: 500ms, scrape_timeout: 400ms, static_configs: [{targets: ["127.0.0.1:$listen"]}]}
 END
 prometheus --config.file "$work/prometheus.yml" --storage.tsdb.path "$work/tsdb" --web.listen-address "127.0.0.1:$web" \
 	>"$work/prometheus.log" 2>&1 </dev/null &
-prometheus=$!
+others+=($!)
 
 # The values of one expression, one a line.
 query()

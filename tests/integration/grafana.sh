@@ -10,18 +10,6 @@ if ! command -v prometheus >/dev/null; then
 	exit 0
 fi
 
-started=()
-end_all()
-{
-	local one
-	for one in "${started[@]}"; do
-		kill -TERM "$one" 2>/dev/null
-		wait "$one" 2>/dev/null
-	done
-	cleanup
-}
-trap end_all EXIT
-
 begin probe probe --seconds 270 --nmt summary -- --malloc-mib 64
 "$work/bankfull" report --pid "$pid" --limit 1Gi --svg "$work/live.svg" >"$work/live.txt" 2>&1
 [ $? -le 1 ] && python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$work/live.svg" && grep -q '>java-heap</text>' "$work/live.svg" &&
@@ -31,12 +19,12 @@ result $? 'a picture of a live JVM'
 listen=$(free_port) web=$(free_port) serve=$(free_port)
 mkdir "$work/data"
 "${BANKFULL}-collector" --listen "127.0.0.1:$serve" --data "$work/data" --cluster lab >/dev/null 2>"$work/collector.log" </dev/null &
-started+=($!)
+others+=($!)
 # A limit that is close: rules must have something to say.
 floor=$("$work/bankfull" report --pid "$pid" --format json | sed -n 's/^ *"floor_bytes": \([0-9]*\).*/\1/p')
 "$work/bankfull" agent --pid "$pid" --limit $((floor + 4 * 1048576)) --listen "127.0.0.1:$listen" --interval 1s --smaps-interval 5s --namespace pay --workload fraud \
 	--pod fraud-1 --collector "ws://127.0.0.1:$serve/agent" >/dev/null 2>"$work/agent.log" </dev/null &
-started+=($!)
+others+=($!)
 
 # The example as it stands, but for where targets come from: what Kubernetes would say of them is said here.
 target() # PORT LABELS
@@ -55,7 +43,7 @@ collector=$(target "$serve" '__meta_kubernetes_pod_container_port_number: "8482"
 cp contrib/prometheus/bankfull.rules.yml "$work"
 prometheus --config.file "$work/prometheus.yml" --storage.tsdb.path "$work/tsdb" --web.listen-address "127.0.0.1:$web" \
 	>"$work/prometheus.log" 2>&1 </dev/null &
-started+=($!)
+others+=($!)
 
 python3 tests/integration/grafana.py "http://127.0.0.1:$web" || n_bad=1
 if [ "$n_bad" -ne 0 ]; then

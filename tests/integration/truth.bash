@@ -14,6 +14,7 @@ run_pid='' # of tests/workloads/run
 pid=''     # of the JVM under test
 dir=''     # of the workload
 home=''    # of the JDK it runs on
+others=()  # pids of what a test starts beside it; they end first
 
 end_run()
 {
@@ -24,6 +25,11 @@ end_run()
 cleanup()
 {
 	trap - EXIT INT TERM HUP
+	local one
+	for one in "${others[@]}"; do
+		kill -TERM "$one" 2>/dev/null
+		wait "$one" 2>/dev/null
+	done
 	end_run
 	[ -n "${KEEP:-}" ] || rm -rf "$work" # KEEP=1 leaves what was compared
 }
