@@ -2,19 +2,16 @@
 """See tests/integration/e2e_a11y.sh.    a11y.py BUILD DIRECTORY [GLOB-OF-PAGES]"""
 import fnmatch
 import os
-import signal
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import axe  # noqa: E402
-import browser as chromium  # noqa: E402
-from browser import Browser, ok  # noqa: E402
+from browser import Browser  # noqa: E402
 from pages import SIZES, pages  # noqa: E402
 from scene import Scene  # noqa: E402
+from kit import WORK, finish, ok  # noqa: E402
 
-BUILD, WORK = sys.argv[1:3]
 ONLY = sys.argv[3] if len(sys.argv) > 3 else "*"
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 # rule of axe -> (where, why it is no violation). Nothing else is excepted.
@@ -166,7 +163,7 @@ def main():
     except axe.Missing as error:
         ok(False, "axe-core is there", error)
         sys.exit(1)
-    with Scene(BUILD, WORK) as scene:
+    with Scene(WORK) as scene:
         scene.history()
         scene.silences()
         with Browser(WORK, scene.collector.url) as b:
@@ -176,7 +173,7 @@ def main():
             steady(b, [page for page in all_ if page.name in STEADY])
             modes(b, [page for page in all_ if page.name in ("fleet", "pod", "workload", "finding", "postmortem", "silences", "alerts", "silence-dialog")])
             b.clean("accessibility", [r"pods/999999"])
-    sys.exit(1 if chromium.failures else 0)
+    finish()
 
 
 main()

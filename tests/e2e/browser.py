@@ -2,7 +2,6 @@
 """
 Chromium as packaged, without a screen, and all that it complains about.
 
-    ok(good, name, why)                 a TAP line
     with Browser(work, origin) as b:    b.go('/#/alerts'); b.until('...'); b.clean('the walk', expect=[...])
 
 A test that ends has looked at three things in clean(): the console (an error or a violation of the policy is there), where
@@ -12,6 +11,7 @@ import json
 import os
 import re
 import shutil
+import sys
 import tempfile
 import time
 import urllib.parse
@@ -21,8 +21,10 @@ from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.keys import Keys
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "integration"))
+from kit import ok  # noqa: E402
+
 CHROMIUM, DRIVER = "/usr/bin/chromium", "/usr/bin/chromedriver"
-failures = 0
 KEYS = {"Tab": Keys.TAB, "Enter": Keys.ENTER, "Escape": Keys.ESCAPE, "Shift": Keys.SHIFT}
 
 # What a page would not show by itself. `pwned` is what hostile names try to call.
@@ -35,16 +37,6 @@ document.addEventListener('securitypolicyviolation', (e) => {
 window.addEventListener('unhandledrejection', (e) => console.error('unhandled rejection: ' + (e.reason?.stack ?? e.reason)));
 window.pwned = () => { window.__pwned = true; console.error('pwned'); };
 """
-
-
-def ok(good, name, why=""):
-    global failures
-    failures += not good
-    print(("ok - " if good else "not ok - ") + name, flush=True)
-    if not good:
-        for line in str(why).splitlines()[:30]:
-            print("#   " + line[:1000], flush=True)
-    return bool(good)
 
 
 class Browser:

@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """See tests/integration/e2e_hostile.sh.    hostile.py BUILD DIRECTORY"""
 import os
-import signal
 import sys
 import urllib.parse
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import browser as chromium  # noqa: E402
-from browser import Browser, ok  # noqa: E402
+from browser import Browser  # noqa: E402
 from scene import Agent, Collector, GIB  # noqa: E402
+from kit import WORK, finish, ok  # noqa: E402
 from wire_client import Client, Closed, epoch, hello  # noqa: E402
 
-BUILD, WORK = sys.argv[1:3]
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 NAMES = [
     "<script>pwned()</script>", "\"><img src=x onerror=pwned()>", "'-pwned()-'", "javascript:pwned()", "${pwned()}", "{{pwned()}}",
@@ -139,7 +136,7 @@ def clocks(b, c, agents):
 
 
 def main():
-    c = Collector(BUILD, WORK)
+    c = Collector(WORK)
     agents = []
     try:
         agents = people(c)
@@ -157,7 +154,7 @@ def main():
         for agent in agents:
             agent.close()
         c.stop()
-    sys.exit(1 if chromium.failures else 0)
+    finish()
 
 
 main()

@@ -6,28 +6,26 @@ See tests/integration/e2e_scale.sh and tests/bench/dashboard.
     scale.py BUILD DIRECTORY LOADGEN PODS figures           how fast, how large
 """
 import os
-import signal
 import statistics
 import subprocess
 import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import browser as chromium  # noqa: E402
-from browser import Browser, ok  # noqa: E402
-from scene import Agent, Collector, wait  # noqa: E402
+from browser import Browser  # noqa: E402
+from scene import Agent, Collector  # noqa: E402
+from kit import WORK, finish, ok, until  # noqa: E402
 
-BUILD, WORK, LOADGEN = sys.argv[1:4]
+LOADGEN = sys.argv[3]
 PODS = int(sys.argv[4]) if len(sys.argv) > 4 else 10000
 FIGURES = sys.argv[5:] == ["figures"]
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
 def load(c):
     """PODS agents, a sample each 10 s."""
     process = subprocess.Popen([LOADGEN, "--port", str(c.port), "--agents", str(PODS), "--interval", "10000", "--seconds", "3000", "--spread"],
                                stdout=subprocess.DEVNULL, stderr=open(os.path.join(WORK, "loadgen.log"), "w"))
-    up = wait(lambda: c.api("/fleet?count=1&view=pods")["summary"]["connected"] >= PODS, 120, 0.5)
+    up = until(120, lambda: c.api("/fleet?count=1&view=pods")["summary"]["connected"] >= PODS, 0.5)
     ok(up, "%d pods are connected" % PODS, open(os.path.join(WORK, "loadgen.log")).read()[-600:])
     return process
 
@@ -144,7 +142,7 @@ def figures(b, c):
 
 
 def main():
-    c = Collector(BUILD, WORK)
+    c = Collector(WORK)
     process = None
     try:
         process = load(c)
@@ -155,7 +153,7 @@ def main():
             process.kill()
             process.wait()
         c.stop()
-    sys.exit(1 if chromium.failures else 0)
+    finish()
 
 
 main()

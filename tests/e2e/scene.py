@@ -2,18 +2,16 @@
 """
 A collector and a fleet that tells a story, for browsers: tests and pictures look at the same one.
 
-    with Scene(build, directory) as scene:
+    with Scene(directory) as scene:
         scene.history()                     two hours of six jobs, told in seconds: the collector's clock is moved
         ...                                 and from then on each agent goes on sending
 
 The collector is the real one and so is the wire; the agents are replayed. Figures are made, from no clock and no chance.
 """
-import http.client
 import json
 import math
 import mmap
 import os
-import signal
 import struct
 import subprocess
 import sys
@@ -21,7 +19,8 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "integration"))
-from ports import free_port  # noqa: E402
+import kit  # noqa: E402
+from kit import free_port, write  # noqa: E402
 from wire_client import Client, Closed, epoch  # noqa: E402
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -29,41 +28,24 @@ PULSE_S = 2
 PART = 30
 
 
-def wait(what, seconds=20.0, step=0.05):
-    """What `what` returns once it is true; else its last answer."""
-    end = time.monotonic() + seconds
-    while True:
-        got = what()
-        if got or time.monotonic() > end:
-            return got
-        time.sleep(step)
+class Collector(kit.Collector):
+    """In a directory of its own. clock: its wall clock can be moved."""
 
-
-class Collector:
-    """The program, on a port that stays the same from start to start. clock: its wall clock can be moved."""
-
-    def __init__(self, build, work, *options, clock=False):
-        self.build, self.work, self.options = build, work, options
-        self.port = free_port()
+    def __init__(self, work, *options, clock=False):
+        self.work, self.offset, self.shift_s = work, None, 0
+        super().__init__(os.path.join(work, "data"), "--cluster", "prod-eu", *options, env=self._clock() if clock else None)
         self.url = "http://127.0.0.1:%d" % self.port
-        self.log_path = os.path.join(work, "collector.log")
-        self.data = os.path.join(work, "data")
-        self.process = self.offset = None
-        self.shift_s = 0
-        os.makedirs(self.data, exist_ok=True)
-        if clock:
-            self._clock()
-        self.start()
 
     def _clock(self):
-        root = os.path.join(os.path.dirname(__file__), "..", "integration", "clock_shim.c")
-        self.shim = os.path.join(self.work, "clock.so")
-        subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-o", self.shim, root], check=True)
-        path = os.path.join(self.work, "clock")
+        """The environment of one whose clock is moved by a file."""
+        shim, path = os.path.join(self.work, "clock.so"), os.path.join(self.work, "clock")
+        source = os.path.join(os.path.dirname(__file__), "..", "integration", "clock_shim.c")
+        subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-o", shim, source], check=True)
         with open(path, "wb") as file:
             file.write(bytes(8))
         with open(path, "r+b") as file:
             self.offset = mmap.mmap(file.fileno(), 8)
+        return {"LD_PRELOAD": shim, "BANKFULL_CLOCK": path}
 
     def move_clock(self, seconds):
         self.shift_s = int(seconds)
@@ -72,52 +54,11 @@ class Collector:
     def now_ms(self):
         return int((time.time() + self.shift_s) * 1000)
 
-    def start(self):
-        env = dict(os.environ)
-        if self.offset:
-            env.update(LD_PRELOAD=self.shim, BANKFULL_CLOCK=os.path.join(self.work, "clock"))
-        with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen(
-                [os.path.join(self.build, "bankfull-collector"), "--listen", "127.0.0.1:%d" % self.port, "--data", self.data,
-                 "--cluster", "prod-eu", *self.options], stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=env)
-        if not wait(self.is_up, 20) or self.process.poll() is not None:
-            sys.exit("not ok - the collector starts\n# " + self.said()[-2000:])
-
-    def said(self):
-        with open(self.log_path, errors="replace") as log:
-            return log.read()
-
-    def is_up(self):
-        try:
-            return self.process.poll() is not None or self.ask("/readyz")[0] == 200
-        except OSError:
-            return False
-
-    def ask(self, path, token=None, method="GET", body=None, **headers):
-        """Status, headers, text. Header names with _ for -."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
-        headers = {key.replace("_", "-"): value for key, value in headers.items()}
-        if token:
-            headers["Authorization"] = "Bearer " + token
-        if body is not None and not isinstance(body, (str, bytes)):
-            body = json.dumps(body)
-            headers.setdefault("Content-Type", "application/json")
-        connection.request(method, path, body=body, headers=headers)
-        reply = connection.getresponse()
-        text = reply.read().decode(errors="replace")
-        connection.close()
-        return reply.status, {key.lower(): value for key, value in reply.getheaders()}, text
-
     def api(self, path, token=None, **more):
         status, _, text = self.ask("/api/v1" + path, token, **more)
         if status >= 300:
             raise AssertionError("%s: %d %s" % (path, status, text[:300]))
         return json.loads(text)
-
-    def stop(self):
-        if self.process and self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-            self.process.wait(30)
 
 
 # --- one pod ---------------------------------------------------------------------------------------------------------
@@ -291,15 +232,15 @@ STREAMS = {"rocksdb-block-cache": 0.16, "rocksdb-memtables": 0.1, "native-other"
 class Scene:
     """The collector, its agents, and a thread that lets them go on speaking."""
 
-    def __init__(self, build, work, *options, tokens=None):
+    def __init__(self, work, *options, tokens=None):
         """tokens: lines for --agent-tokens are not needed on loopback; those of viewers are."""
         self.work = work
         extra = list(options)
         if tokens:
-            extra += ["--viewer-tokens", write(work, "viewers", tokens)]
+            extra += ["--viewer-tokens", write(os.path.join(work, "viewers"), tokens)]
         if "--config" not in extra:
-            extra += ["--config", write(work, "collector.yaml", CONFIG % free_port())]
-        self.collector = Collector(build, work, *extra, clock=True)
+            extra += ["--config", write(os.path.join(work, "collector.yaml"), CONFIG % free_port())]
+        self.collector = Collector(work, *extra, clock=True)
         self.agents, self.ended = [], threading.Event()
         self.thread = None
 
@@ -495,10 +436,3 @@ CONFIG = """alerts:
 
 def date(ms):
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(ms // 1000)) + ".%03dZ" % (ms % 1000)
-
-
-def write(work, name, text):
-    path = os.path.join(work, name)
-    with open(path, "w", opener=lambda p, flags: os.open(p, flags, 0o600)) as file:
-        file.write(text)
-    return path

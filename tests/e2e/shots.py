@@ -6,17 +6,16 @@ Pictures of every page, light and dark, in three widths: `make e2e-shots`, to be
 """
 import fnmatch
 import os
-import signal
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from browser import Browser  # noqa: E402
 from pages import SIZES, Page, pages  # noqa: E402
 from scene import Scene  # noqa: E402
+from kit import WORK  # noqa: E402
 
-BUILD, WORK, OUT = sys.argv[1:4]
+OUT = sys.argv[3]
 ONLY = sys.argv[4] if len(sys.argv) > 4 else "*"
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
 def shoot(browser, page):
@@ -33,16 +32,16 @@ def empty():
     """A collector that has never heard of anybody, and one that asks who one is."""
     where = os.path.join(WORK, "empty")
     os.makedirs(where)
-    with Scene(BUILD, where, tokens="viewer eye %s\n" % ("v" * 40)) as scene, Browser(where, scene.collector.url) as browser:
+    with Scene(where, tokens="viewer eye %s\n" % ("v" * 40)) as scene, Browser(where, scene.collector.url) as browser:
         shoot(browser, Page("login", "/login", "Token"))
-    with Scene(BUILD, where) as scene, Browser(where, scene.collector.url) as browser:
+    with Scene(where) as scene, Browser(where, scene.collector.url) as browser:
         shoot(browser, Page("fleet-empty", "/#/", "agent"))
         shoot(browser, Page("silences-empty", "/#/silences", "Nothing is silenced"))
         shoot(browser, Page("alerts-empty", "/#/alerts", "nothing calls anybody"))
 
 
 def main():
-    with Scene(BUILD, WORK) as scene:
+    with Scene(WORK) as scene:
         scene.history()
         scene.silences()
         with Browser(WORK, scene.collector.url) as browser:

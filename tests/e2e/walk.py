@@ -9,17 +9,14 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import browser as chromium  # noqa: E402
-from browser import Browser, ok  # noqa: E402
-from scene import Agent, Collector, Scene, wait, write  # noqa: E402
-from ports import free_port  # noqa: E402
+from browser import Browser  # noqa: E402
+from scene import Agent, Collector, Scene  # noqa: E402
+from kit import BUILD, WORK, finish, free_port, ok, until, write  # noqa: E402
 from wire_client import Client, Refused  # noqa: E402
 
-BUILD, WORK = sys.argv[1:3]
 PID = int(sys.argv[3]) if len(sys.argv) > 3 and sys.argv[3] != "-" else None
 ONLY = sys.argv[4:]
 WORST, DEAD = "fraud-detection-taskmanager-2-2", "fraud-detection-taskmanager-1-2"
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
 def heading(b):
@@ -261,9 +258,9 @@ def guarded():
     """A collector that asks who one is, with a job in each of two namespaces."""
     where = os.path.join(WORK, "guarded")
     os.makedirs(where)
-    tokens = write(where, "viewers", "operator ops %(ops)s\nviewer eye %(eye)s team-a\n" % TOKENS)
-    agent_tokens = write(where, "agents", "one %s\ntwo %s\n" % ("1" * 40, "2" * 40))
-    c = Collector(BUILD, where, "--viewer-tokens", tokens, "--agent-tokens", agent_tokens)
+    tokens = write(os.path.join(where, "viewers"), "operator ops %(ops)s\nviewer eye %(eye)s team-a\n" % TOKENS)
+    agent_tokens = write(os.path.join(where, "agents"), "one %s\ntwo %s\n" % ("1" * 40, "2" * 40))
+    c = Collector(where, "--viewer-tokens", tokens, "--agent-tokens", agent_tokens)
     agents = []
     for n, team in enumerate(("a", "b")):
         agent = Agent(c, "visible-pod" if team == "a" else "sesame-pod", namespace="team-" + team, workload="visible-job" if team == "a" else "sesame-job",
@@ -312,7 +309,7 @@ def without_script(c):
         b.driver.get(b.origin + "/login")
         b.driver.find_element("id", "token").send_keys(TOKENS["ops"])
         b.driver.find_element("css selector", "form button").click()
-        ok(wait(lambda: b.driver.current_url == b.origin + "/", 10) and b.driver.get_cookie("__Host-bankfull"),
+        ok(until(10, lambda: b.driver.current_url == b.origin + "/") and b.driver.get_cookie("__Host-bankfull"),
            "without script one can log in", b.driver.page_source[:2000])
 
 
@@ -362,7 +359,7 @@ def strangers(c):
             ok(refused.status == 403, "a stream from " + origin + " is refused", refused)
         status = c.ask("/api/v1/silences", method="POST", body={}, Cookie="__Host-bankfull=" + TOKENS["ops"], Origin=origin)[0]
         ok(status == 403, "and so is a write", status)
-    open_one = Collector(BUILD, os.path.join(WORK, "open"))
+    open_one = Collector(os.path.join(WORK, "open"))
     try:
         for host, good in (("evil.example", False), ("localhost:%d" % open_one.port, True)):
             with socket.create_connection(("127.0.0.1", open_one.port), timeout=10) as s:
@@ -381,7 +378,7 @@ def main():
     if chosen:
         where = os.path.join(WORK, "story")
         os.makedirs(where)
-        with Scene(BUILD, where) as scene:
+        with Scene(where) as scene:
             scene.history()
             scene.silences()
             with Browser(WORK, scene.collector.url) as b:
@@ -397,7 +394,7 @@ def main():
             for agent in agents:
                 agent.close()
             c.stop()
-    sys.exit(1 if chromium.failures else 0)
+    finish()
 
 
 def attempt(test, *arguments):

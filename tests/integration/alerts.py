@@ -5,52 +5,17 @@ import json
 import os
 import re
 import resource
-import signal
 import ssl
 import subprocess
 import sys
 import threading
 import time
-import urllib.error
 import urllib.request
 
 sys.path.insert(0, os.path.dirname(__file__))
-from ports import free_port  # noqa: E402
+import kit  # noqa: E402
+from kit import WORK, end_all, finish, free_port, now_ms, ok, running, until, write  # noqa: E402
 from wire_client import Client, epoch, hello, sample  # noqa: E402
-
-BUILD, WORK = sys.argv[1:3]
-bad = 0
-running = []
-
-
-def ok(good, name, note=""):
-    global bad
-    bad += not good
-    print(("ok - " if good else "not ok - ") + name, flush=True)
-    if not good:
-        for line in str(note).splitlines()[:30]:
-            print("#   " + line[:600], flush=True)
-
-
-def wait(what, seconds=20.0):
-    """What `what` returns once it is true; else its last answer."""
-    until = time.monotonic() + seconds
-    while True:
-        got = what()
-        if got or time.monotonic() > until:
-            return got
-        time.sleep(0.05)
-
-
-def write(name, text):
-    path = os.path.join(WORK, name)
-    with open(path, "w", opener=lambda p, flags: os.open(p, flags, 0o600)) as file:
-        file.write(text)
-    return path
-
-
-def now_ms():
-    return int(time.time() * 1000)
 
 
 # --- whoever is called ---------------------------------------------------------------------------------------------
@@ -126,7 +91,7 @@ class Alertmanager:
     def start(self):
         self.process = subprocess.Popen(self.arguments, stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL)
         running.append(self.process)
-        if not wait(self.is_ready):
+        if not until(20, self.is_ready):
             with open(self.log.name) as log:
                 sys.exit("not ok - Alertmanager starts\n# " + log.read()[-2000:])
 
@@ -145,67 +110,26 @@ class Alertmanager:
         return [a for a in alerts if rule is None or a["labels"].get("rule") == rule]
 
     def stop(self):
-        end(self.process)
+        self.process.terminate()
+        self.process.wait(30)
 
 
 # --- the collector and its agents ------------------------------------------------------------------------------------
 
-class Collector:
-    def __init__(self, name, config, *options, port=None):
-        self.name, self.port = name, port or free_port()
-        self.data = os.path.join(WORK, name)
-        os.makedirs(self.data, exist_ok=True)
-        self.config = write(name + ".yaml", config)
-        self.options = options
-        self.start()
-
-    def start(self):
-        self.log = os.path.join(WORK, self.name + ".log")
-        self.from_byte = os.path.getsize(self.log) if os.path.exists(self.log) else 0
-        with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(
-                [os.path.join(BUILD, "bankfull-collector"), "--listen", "127.0.0.1:%d" % self.port, "--data", self.data,
-                 "--cluster", "prod", "--public-url", "https://bankfull.example", "--config", self.config, *self.options],
-                stdout=log, stderr=log, stdin=subprocess.DEVNULL)
-        running.append(self.process)
-        if not wait(lambda: '"listening"' in self.said() or self.process.poll() is not None) or self.process.poll() is not None:
-            sys.exit("not ok - the collector starts\n# " + self.said()[-2000:])
-
-    def said(self):
-        with open(self.log, errors="replace") as log:
-            log.seek(self.from_byte)
-            return log.read()
+class Collector(kit.Collector):
+    def __init__(self, name, config, *options):
+        super().__init__(name, "--cluster", "prod", "--public-url", "https://bankfull.example", "--config", write(name + ".yaml", config), *options)
 
     def ask(self, path, method="GET", body=None, token=None):
-        request = urllib.request.Request("http://127.0.0.1:%d%s" % (self.port, path), method=method,
-                                         data=None if body is None else json.dumps(body).encode(),
-                                         headers={"Content-Type": "application/json"} if body is not None else {})
-        if token:
-            request.add_header("Authorization", "Bearer " + token)
-        with urllib.request.urlopen(request, timeout=10) as reply:
-            text = reply.read().decode()
+        """What a request that must succeed is answered with, decoded where it is JSON."""
+        status, _, content = self.request(method, path, token, body)
+        text = content.decode()
+        if status >= 300:
+            raise ValueError("%s %s: %d %s" % (method, path, status, text[:300]))
         return json.loads(text) if text and text[0] in "{[" else text
 
     def alerts(self, query=""):
         return self.ask("/api/v1/alerts?limit=1000" + query)
-
-    def metric(self, name):
-        for line in self.ask("/metrics").splitlines():
-            if line.startswith(name + " ") or line.startswith(name + "{"):
-                return float(line.rsplit(" ", 1)[1])
-        return None
-
-    def stop(self):
-        return end(self.process)
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-
-def end(process):
-    process.send_signal(signal.SIGTERM)
-    return process.wait(30)
 
 
 class Agent:
@@ -257,7 +181,7 @@ def three_hundred_pods():
         agent.finding("freeboard-low", wait_ack=False)
     for agent in agents:
         agent.client.until_ack(agent.epoch, agent.seq)
-    wait(lambda: people.calls("BankfullFreeboardLow") and hook.edges())
+    until(20, lambda: people.calls("BankfullFreeboardLow") and hook.edges())
     alerts = manager.alerts("freeboard-low")
     ok(len(alerts) == 1 and alerts[0]["labels"] == {
         "alertname": "BankfullFreeboardLow", "cluster": "prod", "namespace": "streaming", "workload": "fraud",
@@ -284,7 +208,7 @@ def three_hundred_pods():
     time.sleep(4)
     ok(len(hook.edges()) == 1, "it goes on while one pod has it", hook.edges())
     agents[299].finding("freeboard-low", "cleared")
-    wait(lambda: len(people.calls("BankfullFreeboardLow")) > 1 and len(hook.edges()) > 1)
+    until(20, lambda: len(people.calls("BankfullFreeboardLow")) > 1 and len(hook.edges()) > 1)
     ok([s for s, _ in people.calls("BankfullFreeboardLow")] == ["firing", "resolved"]
        and hook.edges() == [("firing", "fraud"), ("resolved", "fraud")], "its end is told once",
        (people.calls("BankfullFreeboardLow"), hook.edges()))
@@ -303,10 +227,10 @@ def severities_and_routes():
     agents = [Agent(collector, "a"), Agent(collector, "b", namespace="batch"), Agent(collector, "c", "sandbox-x")]
     for agent in agents:
         agent.finding("freeboard-low")
-    wait(lambda: hook.edges())
+    until(20, lambda: hook.edges())
     agents[0].finding("freeboard-low", "updated", "critical")
     agents[1].finding("freeboard-low", "updated", "critical")
-    wait(lambda: len(hook.edges()) >= 3 and batch.edges())
+    until(20, lambda: len(hook.edges()) >= 3 and batch.edges())
     said = [(b["data"]["state"], b["data"]["labels"]["severity"]) for b in hook.bodies()]
     ok(said == [("firing", "warning"), ("firing", "critical"), ("resolved", "warning")],
        "a severity that rises is told before the other ends", said)
@@ -315,7 +239,7 @@ def severities_and_routes():
     quiet = collector.alerts("&workload=sandbox-x")["items"]
     ok(len(quiet) == 1 and quiet[0]["deliveries"] == [] and quiet[0]["route"] == 1, "and to nobody", quiet)
     agents[1].finding("freeboard-low", "cleared")
-    wait(lambda: not collector.alerts("&active=true&namespace=batch")["items"])
+    until(20, lambda: not collector.alerts("&active=true&namespace=batch")["items"])
     time.sleep(1)
     ok(len(batch.bodies()) == 1, "who wants no resolved gets none", batch.bodies())
     collector.stop()
@@ -325,7 +249,6 @@ def whom_a_viewer_of_one_namespace_sees():
     """The receivers of his alerts, whether they are reached, and no word of what others are told."""
     hook, other = Hook(), Hook()
     tokens = write("alert-viewers", "viewer all %s\nviewer few %s shop\n" % ("a" * 40, "f" * 40))
-    os.chmod(tokens, 0o600)
     collector = Collector("viewers", config(
         ["name: shops, type: webhook, url: 'http://127.0.0.1:%d'" % hook.port,
          "name: others, type: webhook, url: 'http://127.0.0.1:%d'" % other.port],
@@ -333,7 +256,7 @@ def whom_a_viewer_of_one_namespace_sees():
         "--viewer-tokens", tokens)
     for name, namespace in (("a", "shop"), ("b", "bank")):
         Agent(collector, name, namespace=namespace).finding("freeboard-low")
-    wait(lambda: hook.edges() and other.edges())
+    until(20, lambda: hook.edges() and other.edges())
     every = collector.ask("/api/v1/alerts", token="a" * 40)
     mine = collector.ask("/api/v1/alerts", token="f" * 40)
     ok([r["receiver"] for r in every["receivers"]] == ["shops", "others"] and every["receivers"][0]["told"] == 1, "who sees all sees all receivers", every)
@@ -353,15 +276,15 @@ def a_receiver_that_is_away():
                                             "name: hook, type: webhook, url: 'http://127.0.0.1:%d'" % hook.port]))
     agent, other = Agent(collector, "a", "first"), Agent(collector, "b", "second")
     agent.finding("freeboard-low")
-    wait(lambda: people.calls("BankfullFreeboardLow") and hook.edges())
+    until(20, lambda: people.calls("BankfullFreeboardLow") and hook.edges())
     manager.stop()
     agent.finding("freeboard-low", "cleared")
     other.finding("freeboard-low")
     other.finding("thread-growth")
-    wait(lambda: len(hook.edges()) >= 4)
+    until(20, lambda: len(hook.edges()) >= 4)
     other.finding("thread-growth", "cleared")
-    wait(lambda: len(hook.edges()) >= 5)
-    wait(lambda: collector.metric("bankfull_collector_alert_queue") == 3)
+    until(20, lambda: len(hook.edges()) >= 5)
+    until(20, lambda: collector.metric("bankfull_collector_alert_queue") == 3)
     ok(collector.metric("bankfull_collector_alert_queue") == 3, "what is due is counted",
        collector.ask("/metrics"))
     receivers = collector.alerts()["receivers"]
@@ -372,12 +295,12 @@ def a_receiver_that_is_away():
     collector.start()
     time.sleep(2)
     manager.start()
-    wait(lambda: len(people.calls("BankfullFreeboardLow")) > 2 or not wait(lambda: collector.metric(
-        "bankfull_collector_alert_queue") == 0, 30), 70)
-    wait(lambda: "second" in [a["labels"]["workload"] for a in manager.alerts("freeboard-low")])
+    until(70, lambda: len(people.calls("BankfullFreeboardLow")) > 2 or not until(30, lambda: collector.metric(
+        "bankfull_collector_alert_queue") == 0))
+    until(20, lambda: "second" in [a["labels"]["workload"] for a in manager.alerts("freeboard-low")])
     active = [a["labels"]["workload"] for a in manager.alerts("freeboard-low")]
     ok(active == ["second"], "when it is back it knows what goes on, and what does not", active)
-    wait(lambda: len(people.calls("BankfullFreeboardLow")) > 2, 10)
+    until(10, lambda: len(people.calls("BankfullFreeboardLow")) > 2)
     calls = [s for s, _ in people.calls("BankfullFreeboardLow")]
     ok(sorted(calls) == ["firing", "firing", "resolved"], "each is called once", people.bodies())
     ok(people.calls("BankfullThreadGrowth") == [], "nobody is called for what was over by then", people.bodies())
@@ -402,27 +325,27 @@ def receivers_that_misbehave():
     agent = Agent(collector, "a")
     began = time.monotonic()
     agent.finding("freeboard-low")
-    wait(lambda: good.edges())
+    until(20, lambda: good.edges())
     ok(good.edges() == [("firing", "fraud")] and time.monotonic() - began < 8, "one that hangs delays no other", good.edges())
     began = time.monotonic()
     ok(collector.ask("/healthz") == "ok\n" and time.monotonic() - began < 1, "nor the collector")
     agent.finding("freeboard-low", "cleared")
-    wait(lambda: len(good.edges()) == 2)
-    wait(lambda: len(failing.edges("freeboard-low")) >= 4, 30)
+    until(20, lambda: len(good.edges()) == 2)
+    until(30, lambda: len(failing.edges("freeboard-low")) >= 4)
     events = [(b["data"]["state"], b["id"]) for b in failing.bodies() if b["data"]["labels"]["rule"] == "freeboard-low"]
     states = [state for state, _ in events]
     ok(len(events) >= 4 and states == sorted(states) and states[-1] == "resolved" and len(set(events)) == len(set(states)),
        "what fails is sent again with the same id, and its end after it", events)
     ok(all(h.get("Authorization") == "Bearer t0ken-of-a-webhook" for h, _, _ in failing.requests), "with its token")
-    wait(lambda: (collector.alerts()["receivers"][2]["dropped"]) == 1, 30)
+    until(30, lambda: (collector.alerts()["receivers"][2]["dropped"]) == 1)
     receivers = {r["receiver"]: r for r in collector.alerts()["receivers"]}
     ok(receivers["refusing"]["dropped"] == 1 and len(refusing.edges("freeboard-low")) == 3,
        "what is refused three times is dropped", (receivers["refusing"], refusing.edges()))
-    wait(lambda: len(hanging.requests) >= 2, 30)
+    until(30, lambda: len(hanging.requests) >= 2)
     ok(collector.alerts()["receivers"][0]["state"] == "failing"
        and "2000 ms" in collector.alerts()["receivers"][0]["last_error"], "one that hangs is ended at its timeout",
        collector.alerts()["receivers"])
-    finding = wait(lambda: [f for f in collector.ask("/api/v1/findings?open=true")["items"]
+    finding = until(20, lambda: [f for f in collector.ask("/api/v1/findings?open=true")["items"]
                             if f["rule"] == "alert-delivery-failing"])
     ok(len(finding) == 1 and "'refusing'" in finding[0]["title"], "and a finding says what was dropped", finding)
     began = time.monotonic()
@@ -443,9 +366,9 @@ def a_batch_that_is_refused():
     def taken():
         return {a["labels"].get("workload", a["labels"]["alertname"]) for batch in manager.bodies() for a in batch
                 if manager.poison not in json.dumps(batch).encode()}
-    wait(lambda: taken() >= {"good-1", "good-2"}, 30)
+    until(30, lambda: taken() >= {"good-1", "good-2"})
     ok(taken() >= {"good-1", "good-2", "BankfullWatchdog"}, "the others of a refused batch arrive", manager.bodies())
-    wait(lambda: collector.alerts()["receivers"][0]["dropped"] == 1)
+    until(20, lambda: collector.alerts()["receivers"][0]["dropped"] == 1)
     shown = collector.alerts()
     states = {a["workload"]: a["deliveries"][0]["state"] for a in shown["items"] if a["rule"] == "freeboard-low"}
     ok(states == {"good-1": "told", "bad": "excused", "good-2": "told"}, "and what was refused is dropped", shown)
@@ -472,8 +395,8 @@ def over_tls():
     collector = Collector("tls", config(receivers, "  group-wait: 0s\n"))
     agent = Agent(collector, "a")
     agent.finding("freeboard-low")
-    wait(lambda: hook.edges())
-    wait(lambda: collector.alerts()["receivers"][1]["state"] == "failing")
+    until(20, lambda: hook.edges())
+    until(20, lambda: collector.alerts()["receivers"][1]["state"] == "failing")
     shown = collector.alerts()["receivers"]
     ok(len(hook.edges()) == 1 and shown[0]["told"] == 1, "over TLS, by an authority of its own", shown)
     ok(shown[1]["told"] == 0 and "certificate" in shown[1]["last_error"], "and not by another", shown)
@@ -493,7 +416,7 @@ def hostile_names():
               Agent(collector, "y" * 200, "w" * 250)]
     agents[0].finding("freeboard-low", title=(nasty + "t" * 4096)[:150])
     agents[1].finding("../../etc/passwd", title="z" * 159)
-    wait(lambda: len(hook.edges()) == 2 and len(manager.alerts()) == 3)
+    until(20, lambda: len(hook.edges()) == 2 and len(manager.alerts()) == 3)
     texts = [json.dumps(b, ensure_ascii=False) for b in hook.bodies()] + [json.dumps(manager.alerts(), ensure_ascii=False)]
     ok(len(manager.alerts()) == 3 and len(hook.edges()) == 2, "hostile names arrive", manager.alerts())
     ok(not any(re.search("[\u202a-\u202e\u2066-\u2069\u0080-\u009f]|\\\\u00[01]", t) for t in texts)
@@ -503,7 +426,7 @@ def hostile_names():
        "no link is made of a rule that is none")
     for agent in agents:
         agent.finding("freeboard-low" if agent is agents[0] else "../../etc/passwd", "cleared")
-    wait(lambda: len(hook.edges()) == 4)
+    until(20, lambda: len(hook.edges()) == 4)
     ok(len(hook.edges()) == 4, "and end", hook.edges())
     collector.stop()
     manager.stop()
@@ -522,7 +445,7 @@ def silences():
     silence(workload="loud", pod="b")
     for agent in agents:
         agent.finding("freeboard-low")
-    wait(lambda: hook.edges())
+    until(20, lambda: hook.edges())
     time.sleep(3)
     ok(hook.edges() == [("firing", "loud")], "what is silenced calls nobody", hook.edges())
     ok(hook.bodies()[0]["data"]["figures"]["pods"] == 1, "a pod that is silenced by name is left out of the others",
@@ -530,14 +453,14 @@ def silences():
     shown = collector.alerts("&workload=quiet")["items"][0]
     ok(shown["silenced"]["reason"] == "known" and shown["deliveries"][0]["state"] == "silenced", "the API says why", shown)
     agents[2].finding("freeboard-low", "cleared")
-    wait(lambda: collector.alerts("&workload=loud")["items"][0]["pods_silenced"])
+    until(20, lambda: collector.alerts("&workload=loud")["items"][0]["pods_silenced"])
     ok(collector.alerts("&workload=loud")["items"][0]["pods_silenced"], "the pod that is left is silenced")
     collector.ask("/api/v1/silences/" + whole, "DELETE")
-    wait(lambda: ("firing", "quiet") in hook.edges())
+    until(20, lambda: ("firing", "quiet") in hook.edges())
     ok(hook.edges() == [("firing", "loud"), ("firing", "quiet")], "when the silence ends it is told", hook.edges())
     silence(workload="quiet")
     agents[0].finding("freeboard-low", "cleared")
-    wait(lambda: ("resolved", "quiet") in hook.edges())
+    until(20, lambda: ("resolved", "quiet") in hook.edges())
     ok(hook.edges()[-1] == ("resolved", "quiet"), "an end is told even so", hook.edges())
     collector.stop()
 
@@ -560,7 +483,7 @@ def the_documentation():
     hook = Hook()
     collector = Collector("event", config(["name: hook, type: webhook, url: 'http://127.0.0.1:%d'" % hook.port], "  group-wait: 0s\n"))
     Agent(collector, "a").finding("freeboard-low")
-    wait(lambda: hook.edges())
+    until(20, lambda: hook.edges())
     written = json.loads(re.search(r"^```json\n(.*?)^```", text, re.M | re.S).group(1))
     optional = {"/data/annotations/" + k for k in ("description", "worst_pods", "runbook_url", "dashboard_url")}
     differ = set(same_shape(written, hook.bodies()[0])) - optional
@@ -573,7 +496,6 @@ TESTS = [the_documentation, three_hundred_pods, severities_and_routes, whom_a_vi
 
 
 def main():
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
     try:
@@ -585,10 +507,8 @@ def main():
             except (AssertionError, OSError, KeyError, IndexError, ValueError) as error:
                 ok(False, test.__name__, repr(error))
     finally:
-        for process in running:
-            if process.poll() is None:
-                process.kill()
-    sys.exit(1 if bad else 0)
+        end_all()
+    finish()
 
 
 main()

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""See api.sh.    api.py COLLECTOR DIRECTORY"""
+"""See api.sh.    api.py BUILD DIRECTORY"""
 import asyncio
 import http.client
 import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -15,56 +14,9 @@ import urllib.parse
 import websockets
 
 sys.path.insert(0, os.path.dirname(__file__))
+import kit  # noqa: E402
 import openapi  # noqa: E402
-from ports import free_port  # noqa: E402
-
-COLLECTOR, WORK = sys.argv[1], sys.argv[2]
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-failures = 0
-
-
-def result(good, name, why=""):
-    global failures
-    print(("ok - " if good else "not ok - ") + name, flush=True)
-    if not good:
-        failures += 1
-        for line in str(why).splitlines()[:20]:
-            print("#   " + line[:500], flush=True)
-
-
-class Collector:
-    def __init__(self, *options):
-        self.port = free_port()
-        self.log = open(os.path.join(WORK, "log"), "ab")
-        self.process = subprocess.Popen(
-            [COLLECTOR, "--listen", "127.0.0.1:%d" % self.port, "--data", os.path.join(WORK, "data"), "--cluster", "prod",
-             *options], stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL)
-        for _ in range(200):
-            try:
-                if self.ask("/readyz")[0] == 200:
-                    return
-            except OSError:
-                pass
-            if self.process.poll() is not None:
-                break
-            time.sleep(0.05)
-        with open(os.path.join(WORK, "log")) as log:
-            sys.exit("not ok - the collector starts\n# " + log.read()[-2000:])
-
-    def ask(self, path, token=None, method="GET", **headers):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
-        headers = {name.replace("_", "-"): value for name, value in headers.items()}
-        if token:
-            headers["Authorization"] = "Bearer " + token
-        connection.request(method, path, headers=headers)
-        reply = connection.getresponse()
-        body = reply.read()
-        connection.close()
-        return reply.status, {k.lower(): v for k, v in reply.getheaders()}, body.decode()
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(20)
+from kit import WORK, Collector, finish, free_port, now_ms, ok  # noqa: E402
 
 
 # --- agents --------------------------------------------------------------------------------------------------------
@@ -74,10 +26,6 @@ def subject(n):
             "pod": "job-%d-taskmanager-1-%d" % (n % 2, n), "pod_uid": "00000000-0000-4000-8000-%012d" % n,
             "node": "node-%d" % n, "container": "flink-main-container", "jobs": ["fraud"],
             "labels": {"app.kubernetes.io/name": "job-%d" % (n % 2)}}
-
-
-def now_ms():
-    return int(time.time() * 1000)
 
 
 def sample(epoch, seq, floor):
@@ -174,13 +122,9 @@ def check(collector, path, token=None, status=200):
 
 def write(collector, path, body, status=200):
     """One POST and its reply, held to the document."""
-    connection = http.client.HTTPConnection("127.0.0.1", collector.port, timeout=20)
-    connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
-    reply = connection.getresponse()
-    text = reply.read().decode()
-    connection.close()
-    why = openapi.trouble(path, reply.status, reply.getheader("content-type"), text, "post")
-    assert reply.status == status and why is None, "%s: %d %s %s" % (path, reply.status, why, text[:300])
+    got, headers, text = collector.ask(path, method="POST", body=body)
+    why = openapi.trouble(path, got, headers["content-type"], text, "post")
+    assert got == status and why is None, "%s: %d %s %s" % (path, got, why, text[:300])
     answered.setdefault(openapi.template_of(path), 0)
     return json.loads(text)
 
@@ -188,9 +132,9 @@ def write(collector, path, body, status=200):
 def attempt(name, fn, *args):
     try:
         fn(*args)
-        result(True, name)
+        ok(True, name)
     except Exception as error:  # what a test of a test would want to know
-        result(False, name, "%s: %s" % (type(error).__name__, error))
+        ok(False, name, "%s: %s" % (type(error).__name__, error))
 
 
 def silences(c):
@@ -472,10 +416,9 @@ def remembered(c):
 
 def main():
     faults = list(openapi.lint())
-    result(not faults, "the OpenAPI file is whole", "\n".join(faults))
-    os.makedirs(os.path.join(WORK, "data"))
+    ok(not faults, "the OpenAPI file is whole", "\n".join(faults))
     # A receiver that nobody reaches: its alerts are due, and seen to be.
-    c = Collector("--disk-cap", "1Gi", "--alertmanager", "http://127.0.0.1:%d" % free_port())
+    c = Collector("data", "--cluster", "prod", "--disk-cap", "1Gi", "--alertmanager", "http://127.0.0.1:%d" % free_port())
 
     def connected():
         attempt("every path answers, and as the document says", every_path, c)
@@ -493,16 +436,14 @@ def main():
             else:
                 print("ok - %s # SKIP %s is not installed" % (name, tool), flush=True)
     asyncio.run(with_agents(c.port, 4, connected))
-    result(c.stop() == 0, "it stops cleanly")
+    ok(c.stop() == 0, "it stops cleanly")
 
-    tokens = os.path.join(WORK, "viewers")
-    with open(tokens, "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-        file.write("viewer ann %s team-0\noperator ops %s\n" % (ANN, OPS))
-    c = Collector("--viewer-tokens", tokens)
+    tokens = kit.write("viewers", "viewer ann %s team-0\noperator ops %s\n" % (ANN, OPS))
+    c = Collector("data", "--cluster", "prod", "--viewer-tokens", tokens)
     attempt("a viewer sees its namespaces alone", viewers, c)
     attempt("a restart remembers pods, figures and findings", remembered, c)
-    result(c.stop() == 0, "it stops cleanly again")
-    sys.exit(1 if failures else 0)
+    ok(c.stop() == 0, "it stops cleanly again")
+    finish()
 
 
 main()

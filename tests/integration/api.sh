@@ -12,4 +12,4 @@ for module in jsonschema websockets; do
 		exit 0
 	fi
 done
-exec $python tests/integration/api.py "$BUILD/bankfull-collector" "$TMPDIR"
+exec $python tests/integration/api.py "$BUILD" "$TMPDIR"

@@ -5,15 +5,14 @@
 """
 import json
 import os
-import re
 import resource
 import subprocess
 import sys
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from bad_kit import ALERTS, API, PROGRAM, SLOW, TOKENS, WORK, Agent, Collector, Peer, answering, ok, run, silence, until, viewers, write  # noqa: E402
-from ports import free_port  # noqa: E402
+from bad_kit import ALERTS, API, SLOW, TOKENS, Agent, Collector, Peer, answering, run, silence, viewers  # noqa: E402
+from kit import PROGRAM, WORK, free_port, ok, until, write  # noqa: E402
 
 NO_CONTENT = "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"
 
@@ -201,7 +200,7 @@ def receivers():
     ok(c.rss() - rss < 30 << 20 or SLOW > 1, "100 MB and endless answers cost no memory", c.rss() - rss)
     ok("s3cret" not in c.said() and "p4th" not in c.said() and "p4th" not in c.ask("GET", "/api/v1/alerts")[2], "no token and no path is shown")
     began = time.monotonic()
-    ok(c.end() == 0 and time.monotonic() - began < 6 * SLOW, "it ends in time", time.monotonic() - began)
+    ok(c.stop() == 0 and time.monotonic() - began < 6 * SLOW, "it ends in time", time.monotonic() - began)
 
 
 def token_files():
@@ -231,7 +230,7 @@ def token_files():
     ok(not wrong and len(rows()) == len(paths), "files that hold no token: why is said", wrong)
     sent = [name for name, hook in hooks.items() if hook.requests]
     ok(sent == ["crlf"] and b"Bearer abcdefghijklmnopqrst\r\n" in hooks["crlf"].requests[0][0], "and nothing is sent with them", sent)
-    ok("s3cret" not in c.said() and c.alive() and c.end() == 0, "it ends well")
+    ok("s3cret" not in c.said() and c.alive() and c.stop() == 0, "it ends well")
 
 
 # --- the store ---------------------------------------------------------------------------------------------------------
@@ -275,7 +274,7 @@ def full_disk():
     c.start()
     again = c.json(API, "ops")["items"]
     ok(again == listed, "and the silences are what they were", (listed, again))
-    ok(c.end() == 0, "it ends well")
+    ok(c.stop() == 0, "it ends well")
 
 
 def again(c):
@@ -332,7 +331,7 @@ def killed():
     told(rules[3])
     time.sleep(2)
     ok([state for state, _ in told(rules[3])] == ["firing"], "killed three times before: told once", told(rules[3]))
-    ok(c.end() == 0 and c.whole()[0], "and the store is whole", c.whole())
+    ok(c.stop() == 0 and c.whole()[0], "and the store is whole", c.whole())
 
 
 if __name__ == "__main__":

@@ -20,23 +20,13 @@ import threading
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from ports import free_port  # noqa: E402
+from kit import BUILD, WORK, cpu_s, finish, free_port, ok, rss_bytes  # noqa: E402
 
-build, work = sys.argv[1:3]
-program = os.path.join(build, "bankfull")
-asan = "asan" in build
+program = os.path.join(BUILD, "bankfull")
+asan = "asan" in BUILD
 HOSTILE_S, GOOD_S, MIB = 10, 80, 1 << 20
 TOP = (1 << 53) - 1
 GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
-bad = 0
-
-
-def ok(good, name, note=""):
-    global bad
-    bad += not good
-    print(("ok - " if good else "not ok - ") + name, flush=True)
-    if not good:
-        print("# " + str(note)[:2000].replace("\n", "\n# "), flush=True)
 
 
 class Peer:
@@ -121,7 +111,7 @@ class Case(threading.Thread):
         self.name_, self.act = name, act
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.port = self.listener.getsockname()[1]
-        self.dir = os.path.join(work, name.replace(" ", "-"))
+        self.dir = os.path.join(WORK, name.replace(" ", "-"))
         os.makedirs(self.dir)
         self.good, self.connections, self.lock = False, 0, threading.Lock()
         self.numbers, self.first, self.greeted, self.peak_rss, self.peak_fds, self.cpu = {}, {}, 0, 0, 0, 0
@@ -169,12 +159,9 @@ class Case(threading.Thread):
 
     def look(self):
         with contextlib.suppress(OSError):
-            with open(f"/proc/{self.process.pid}/status") as f:
-                self.peak_rss = max(self.peak_rss, [int(line.split()[1]) * 1024 for line in f if line.startswith("VmRSS")][0])
+            self.peak_rss = max(self.peak_rss, rss_bytes(self.process.pid))
             self.peak_fds = max(self.peak_fds, len(os.listdir(f"/proc/{self.process.pid}/fd")))
-            with open(f"/proc/{self.process.pid}/stat") as f:
-                fields = f.read().rsplit(")", 1)[1].split()
-            self.cpu = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+            self.cpu = cpu_s(self.process.pid)
 
     def said(self):
         with open(self.log, errors="replace") as f:
@@ -221,7 +208,7 @@ class Jvm:
     """What the agents watch: a small JVM of tests/workloads."""
 
     def __init__(self):
-        directory = os.path.join(work, "jvm")
+        directory = os.path.join(WORK, "jvm")
         os.makedirs(directory)
         self.run = subprocess.Popen(["tests/workloads/run", "probe", "--dir", directory, "--seconds", "120", "--heap", "32m"], stdin=subprocess.DEVNULL,
                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -415,7 +402,7 @@ CASES = {
 }
 def main():
     chosen = [name for name in CASES if len(sys.argv) < 4 or name in sys.argv[3:]]
-    ca = os.path.join(work, "ca.pem")
+    ca = os.path.join(WORK, "ca.pem")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=x", "-keyout", os.devnull,
                     "-out", ca], check=True, capture_output=True)
     cases, jvm = [], Jvm()
@@ -448,7 +435,7 @@ def main():
             if case.process.poll() is None:
                 case.process.kill()
         jvm.end()
-    sys.exit(bad > 0)
+    finish()
 
 
 if __name__ == "__main__":

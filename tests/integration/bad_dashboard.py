@@ -15,8 +15,8 @@ import urllib.parse
 
 sys.path.insert(0, os.path.dirname(__file__))
 import openapi  # noqa: E402
-from bad_kit import (ALERTS, API, LIMIT, LIVE, SLOW, TOKENS, Agent, Collector, Peer, answering, now_ms, ok, run, silence, until,  # noqa: E402
-                     viewers, write)
+from bad_kit import ALERTS, API, LIMIT, LIVE, SLOW, TOKENS, Agent, Collector, Peer, answering, run, silence, viewers  # noqa: E402
+from kit import now_ms, ok, until, write  # noqa: E402
 from wire_client import Client, Closed, Refused  # noqa: E402
 
 
@@ -61,7 +61,7 @@ def nobody():
             ok(False, "live without a good token: %s" % options)
         except Refused as end:
             ok(end.status == 401, "live without a good token: %s" % sorted(options), end)
-    ok(c.alive() and c.end() == 0, "and it serves on")
+    ok(c.alive() and c.stop() == 0, "and it serves on")
 
 
 def queries(word):
@@ -187,7 +187,7 @@ def namespaces():
                for m in ({"rule": "*"}, {"workload": "job-" + word}, {"namespace": "bravo"})]
     counts = [(json.loads(p)["pods"], json.loads(p)["findings"]) for p in preview]
     ok(counts == [(1, 1), (0, 0), (0, 0)], "a preview counts one's own", counts)
-    ok(c.end() == 0, "it ends well")
+    ok(c.stop() == 0, "it ends well")
 
 
 # --- requests ----------------------------------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ def odd_bodies():
     ok(not wrong, "%d bodies that are not right are refused as such" % len(cases), "\n".join(map(str, wrong)))
     ok(c.json(API, "ops")["items"] == [], "and nothing is made of them")
     lengths_that_lie(c)
-    ok(c.alive() and c.end() == 0, "it ends well")
+    ok(c.alive() and c.stop() == 0, "it ends well")
 
 
 def lengths_that_lie(c):
@@ -289,7 +289,7 @@ def odd_frames():
         v.close()
         ok(end in codes, "%s: %s" % (name, end), messages)
     floods(c)
-    ok(c.alive() and c.end() == 0, "it ends well")
+    ok(c.alive() and c.stop() == 0, "it ends well")
 
 
 def floods(c):
@@ -355,7 +355,7 @@ def hosts_and_origins():
     unusual(collectors["cookie"])
     cookies(collectors["cookie"])
     for c in collectors.values():
-        ok(c.alive() and c.end() == 0, "it ends well")
+        ok(c.alive() and c.stop() == 0, "it ends well")
 
 
 def unusual(c):
@@ -417,7 +417,7 @@ def proxies():
         got = me(stranger, headers), me(trusted, headers)
         ok(got == (by_stranger, by_trusted), "a proxy's header, %s" % name, got)
     for c in (stranger, trusted):
-        ok(c.alive() and c.end() == 0, "it ends well")
+        ok(c.alive() and c.stop() == 0, "it ends well")
 
 
 def slow_ones():
@@ -443,7 +443,7 @@ def slow_ones():
         time.sleep(0.5)
         return float(re.search(r"(?m)^bankfull_collector_connections (\d+)", c.ask("GET", "/metrics", "ops")[2]).group(1)) <= 1
     ok(until(40, left), "they are cut, those too who send a byte now and then")
-    ok(c.alive() and c.end() == 0, "it ends well")
+    ok(c.alive() and c.stop() == 0, "it ends well")
 
 
 # --- silences ----------------------------------------------------------------------------------------------------------
@@ -485,7 +485,7 @@ def patterns():
     status, _, text = c.ask("POST", API, "ops", silence({"namespace": "bravo"}))
     ok(status == 409 and "end some" in text, "a thousand hold, no more", text)
     at = time.monotonic()
-    ok(c.alive() and c.end() == 0 and time.monotonic() - at < 5 * SLOW, "it ends well", time.monotonic() - at)
+    ok(c.alive() and c.stop() == 0 and time.monotonic() - at < 5 * SLOW, "it ends well", time.monotonic() - at)
 
 
 def at_once():
@@ -510,7 +510,7 @@ def at_once():
     ok(counts == {("D", 200): 200, ("P", 201): 20, ("P", 409): 180}, "200 ends of one, 200 makings of twenty", counts)
     audit = [deed["what"] for deed in c.json("/api/v1/audit?limit=100", "ops")["items"]]
     ok(audit.count("silence-end") == 1 and audit.count("silence-create") == 21, "each deed once in the audit", audit)
-    ok(c.alive() and c.end() == 0, "it ends well")
+    ok(c.alive() and c.stop() == 0, "it ends well")
 
 
 # --- what agents say -----------------------------------------------------------------------------------------------------
@@ -576,7 +576,7 @@ def hostile_names():
     ok(len(hook.requests) > 5 and not wrong, "what receivers get is plain", wrong[:3])
     lines = c.said().splitlines()
     ok(not [line for line in lines if not json.loads(line) or re.search(MARKS, line)], "the log is lines of JSON, without marks")
-    ok(len(agents) > 0 and c.alive() and c.end() == 0 and c.whole()[0], "it ends well, and the store is whole")
+    ok(len(agents) > 0 and c.alive() and c.stop() == 0 and c.whole()[0], "it ends well, and the store is whole")
 
 
 def clocks():
@@ -610,7 +610,7 @@ def clocks():
            for key in ("at_ms", "received_ms", "opened_ms", "updated_ms", "died_ms", "started_ms")
            if item.get(key) is not None and not now - 60000 < item[key] <= now + 2000]
     ok(not odd and all(reply["items"] for reply in lists.values()), "events, samples, findings, deaths and alerts stand at their time", odd[:5])
-    ok(c.alive() and c.end() == 0, "it ends well")
+    ok(c.alive() and c.stop() == 0, "it ends well")
 
 
 if __name__ == "__main__":

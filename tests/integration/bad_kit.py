@@ -1,22 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """What bad_dashboard.py and bad_alerts.py share: a collector, agents, receivers, TAP. argv: BUILD DIRECTORY [TEST...]"""
-import http.client
 import json
 import os
 import re
-import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from ports import free_port  # noqa: E402
+import kit  # noqa: E402
+from kit import BUILD, end_all, now_ms, ok, write  # noqa: E402
 from wire_client import Client, epoch, sample  # noqa: E402
 
-BUILD, WORK = sys.argv[1:3]
-PROGRAM = os.path.join(BUILD, "bankfull-collector")
 LIMIT = 1 << 30
 TOKENS = {"wide": "viewer-of-all-0123456789", "ops": "operator-of-all-0123456789", "a": "viewer-of-alpha-0123456789",
           "opa": "operator-of-alpha-0123456789", "b": "operator-of-bravo-0123456789"}
@@ -30,116 +26,24 @@ API = "/api/v1/silences"
 LIVE = "/api/v1/live"
 ALERTS = "alerts:\n  receivers:\n    - {name: hook, type: webhook, url: 'http://127.0.0.1:%d/', timeout: 2s}\n  group-wait: 0s\n  hold: 1s\n"
 SLOW = 6 if "asan" in BUILD else 1  # a sanitizer's share of time
-bad = 0
-running = []
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
-def ok(good, name, note=""):
-    global bad
-    bad += not good
-    print(("ok - " if good else "not ok - ") + name, flush=True)
-    if not good:
-        print("#   " + str(note)[:1500].replace("\n", "\n#   "), flush=True)
-
-
-def now_ms():
-    return int(time.time() * 1000)
-
-
-def until(seconds, condition):
-    end = time.monotonic() + seconds
-    while True:
-        value = condition()
-        if value or time.monotonic() > end:
-            return value
-        time.sleep(0.05)
-
-
-def write(name, text, mode=0o600):
-    path = os.path.join(WORK, name)
-    with open(path, "wb") as f:
-        f.write(text if isinstance(text, bytes) else text.encode())
-    os.chmod(path, mode)
-    return path
-
-
-class Collector:
+class Collector(kit.Collector):
     def __init__(self, name, *options, cluster="prod"):
-        self.name, self.port, self.options = name, free_port(), ["--cluster", cluster, *options]
-        self.data, self.log = os.path.join(WORK, name), os.path.join(WORK, name + ".log")
-        os.makedirs(self.data)
-        self.start()
-
-    def start(self):
-        before = os.path.getsize(self.log) if os.path.exists(self.log) else 0
-        with open(self.log, "ab") as log:
-            self.process = subprocess.Popen([PROGRAM, "--listen", "127.0.0.1:%d" % self.port, "--data", self.data, *self.options],
-                                            stdout=log, stderr=log, stdin=subprocess.DEVNULL)
-        running.append(self.process)
-        until(20, lambda: '"listening"' in self.said()[before:] or self.process.poll() is not None)
-        if self.process.poll() is not None:
-            raise RuntimeError("the collector does not start: " + self.said()[-1500:])
-
-    def said(self):
-        with open(self.log, errors="replace") as f:
-            return f.read()
+        super().__init__(name, "--cluster", cluster, *options)
 
     def ask(self, method, path, who=None, body=None, **headers):
         """Status, headers, text."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        headers = {name.replace("_", "-"): value for name, value in headers.items()}
-        if who:
-            headers["Authorization"] = "Bearer " + TOKENS[who]
         if body is not None:
-            headers.setdefault("Content-Type", "application/json")
-        connection.request(method, path, body=json.dumps(body) if isinstance(body, (dict, list)) else body, headers=headers)
-        reply = connection.getresponse()
-        text = reply.read().decode(errors="replace")
-        connection.close()
-        return reply.status, {k.lower(): v for k, v in reply.getheaders()}, text
+            headers.setdefault("Content_Type", "application/json")
+        return super().ask(path, TOKENS[who] if who else None, method, body, **headers)
 
     def json(self, path, who=None):
         status, _, text = self.ask("GET", path, who)
         return json.loads(text) if status == 200 else {"status": status, "items": [], "text": text}
 
-    def raw(self, request, seconds=10):
-        with socket.create_connection(("127.0.0.1", self.port), timeout=seconds) as s:
-            answer = b""
-            try:
-                s.sendall(request)
-                while piece := s.recv(65536):
-                    answer += piece
-            except (ConnectionError, TimeoutError):
-                pass
-            return answer
-
     def live(self, who=None, **options):
         return Client(self.port, path=LIVE, protocol="bankfull.live.v1", token=TOKENS[who] if who else None, **options)
-
-    def rss(self):
-        with open("/proc/%d/status" % self.process.pid) as f:
-            return int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1)) << 10
-
-    def cpu(self):
-        with open("/proc/%d/stat" % self.process.pid) as f:
-            fields = f.read().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def alive(self):
-        return self.process.poll() is None and self.ask("GET", "/healthz")[0] == 200
-
-    def end(self):
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(30)
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def whole(self):
-        done = subprocess.run([PROGRAM, "check", self.data], capture_output=True, text=True)
-        return done.returncode == 0, done.stdout + done.stderr
 
 
 class Agent:
@@ -249,8 +153,6 @@ def run(*tests):
                 at = at.tb_next
             ok(False, test.__name__, "%s: %s (lines %s)" % (type(error).__name__, error, frames))
         finally:
-            for process in running:
-                if process.poll() is None:
-                    process.kill()
+            end_all()
         print("# %s: %.1f s" % (test.__name__, time.monotonic() - began), flush=True)
-    return bad > 0
+    return kit.failures > 0

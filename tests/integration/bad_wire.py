@@ -20,44 +20,18 @@ import threading
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from ports import free_port  # noqa: E402
+import kit  # noqa: E402
+from kit import BUILD, finish, now_ms, ok  # noqa: E402
 from wire_client import Client, Closed, Refused, epoch, hello, sample  # noqa: E402
 
-build, work = sys.argv[1:3]
-program = os.path.join(build, "bankfull-collector")
-asan = "asan" in build
-bad = 0
+asan = "asan" in BUILD
 MIB = 1 << 20
 
 
-def ok(good, name, note=""):
-    global bad
-    bad += not good
-    print(("ok - " if good else "not ok - ") + name, flush=True)
-    if not good:
-        print("# " + str(note)[:2000].replace("\n", "\n# "), flush=True)
-
-
-def now_ms():
-    return int(time.time() * 1000)
-
-
-class Collector:
-    def __init__(self, name, *options, prefix=(), env=None):
-        self.port, self.data = free_port(), os.path.join(work, name)
-        os.makedirs(self.data, exist_ok=True)
-        self.log = os.path.join(work, name + ".log")
-        with open(self.log, "a") as log:
-            self.process = subprocess.Popen([*prefix, program, "--listen", f"127.0.0.1:{self.port}", "--data", self.data, *options],
-                                            stderr=log, stdout=log, env=env)
-        for _ in range(500):
-            if f':{self.port}: ' in self.said() or self.process.poll() is not None:
-                break
-            time.sleep(0.02)
-
-    def said(self):
-        with open(self.log, errors="replace") as f:
-            return f.read()
+class Collector(kit.Collector):
+    def start(self):
+        with contextlib.suppress(RuntimeError):  # one of whose files are damaged may say so and end
+            super().start()
 
     def raw(self, data, timeout=5, shut=False):
         """Bytes as they stand, and all that is answered until the end."""
@@ -85,15 +59,6 @@ class Collector:
 
     def fds(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
-
-    def rss(self):
-        with open(f"/proc/{self.process.pid}/status") as f:
-            return [int(line.split()[1]) * 1024 for line in f if line.startswith("VmRSS")][0]
-
-    def cpu(self):
-        with open(f"/proc/{self.process.pid}/stat") as f:
-            fields = f.read().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def alive(self):
         return self.process.poll() is None
@@ -177,8 +142,8 @@ def besieged(name, *options, patience=2.0, rss_mib=24, **more):
        f"fds {fds} -> {collector.fds()}, rss +{grown:.1f} MiB")
     rc = collector.term()
     ok(rc == 0, f"{name}: and it ends well", f"{rc}\n{collector.said()[-1500:]}")
-    done = subprocess.run([program, "check", collector.data], capture_output=True, text=True)
-    ok(done.returncode == 0, f"{name}: the books are right", done.stdout + done.stderr)
+    right, said = collector.whole()
+    ok(right, f"{name}: the books are right", said)
     print(f"# {name}: longest ack {keeper.longest * 1000:.0f} ms, rss +{grown:.1f} MiB", flush=True)
 
 
@@ -543,4 +508,4 @@ if __name__ == "__main__":
             test()
         except Exception as error:
             ok(False, test.__name__, f"{type(error).__name__}: {error} (line {error.__traceback__.tb_next.tb_lineno})")
-    sys.exit(bad > 0)
+    finish()

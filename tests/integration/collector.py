@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """bankfull-collector as its peers meet it: a foreign client, bad input, full disks, restarts. TAP on the output."""
-import json
 import os
 import resource
 import signal
@@ -10,89 +9,31 @@ import subprocess
 import sys
 import threading
 import time
-import urllib.error
-import urllib.request
 
 sys.path.insert(0, os.path.dirname(__file__))
-from ports import free_port  # noqa: E402
+import kit  # noqa: E402
+from kit import PROGRAM, WORK, finish, free_port, now_ms, ok, write  # noqa: E402
 from token_review import ReviewServer, make_token  # noqa: E402
 from wire_client import Client, Closed, Refused, epoch, hello, sample  # noqa: E402
 
-build, work = sys.argv[1:3]
-program = os.path.join(build, "bankfull-collector")
-bad = 0
-
-
-def ok(good, name, note=""):
-    global bad
-    bad += not good
-    print(("ok - " if good else "not ok - ") + name + (f": {note}" if note and not good else ""), flush=True)
-
-
-def now_ms():
-    return int(time.time() * 1000)
-
 
 def directory(name):
-    path = os.path.join(work, name)
+    path = os.path.join(WORK, name)
     os.makedirs(path, exist_ok=True)
     return path
 
 
-def write(name, text, mode=0o600):
-    path = os.path.join(work, name)
-    with open(path, "w") as f:
-        f.write(text)
-    os.chmod(path, mode)
-    return path
-
-
-class Collector:
-    """One start. The log is kept; end it by term()."""
-
-    def __init__(self, data, *options, port=None):
-        self.port = port or free_port()
-        self.log = os.path.join(work, f"log-{self.port}")
-        with open(self.log, "w") as log:
-            self.process = subprocess.Popen([program, "--listen", f"127.0.0.1:{self.port}", "--data", data, *options],
-                                            stderr=log)
-        for _ in range(300):
-            if '"listening"' in self.said() or self.process.poll() is not None:
-                break
-            time.sleep(0.02)
-        if self.process.poll() is not None:
-            raise RuntimeError(self.said())
-
-    def said(self):
-        with open(self.log) as f:
-            return f.read()
+class Collector(kit.Collector):
+    def __init__(self, data, *options):
+        super().__init__(os.path.basename(data), *options)
 
     def get(self, path, headers=None):
-        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", headers=headers or {})
-        try:
-            with urllib.request.urlopen(request, timeout=10) as reply:
-                return reply.status, reply.read().decode()
-        except urllib.error.HTTPError as error:
-            return error.code, error.read().decode()
-
-    def metric(self, name, **headers):
-        for line in self.get("/metrics", headers)[1].splitlines():
-            if line.startswith(name + " ") or line.startswith(name + "{"):
-                return float(line.rsplit(" ", 1)[1])
-        return None
-
-    def term(self):
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=30)
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
+        return super().get(path, **(headers or {}))
 
 
 def refusal(*arguments, user=None):
     """How a start that must fail ends: status and what it said."""
-    done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=30, user=user)
+    done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=30, user=user)
     return done.returncode, done.stderr
 
 
@@ -133,7 +74,7 @@ def a_foreign_client():
     ok(collector.get("/healthz")[0] == 200 and collector.get("/readyz")[0] == 200, "it is healthy and ready")
     ok(collector.get("/agent")[0] == 426, "/agent without an upgrade is 426")
     ok(collector.get("/api/v1/pods", {"Host": "rebound.example"})[0] == 403, "a name that was bound to loopback is refused")
-    ok(collector.term() == 0, "SIGTERM ends it with 0")
+    ok(collector.stop() == 0, "SIGTERM ends it with 0")
 
 
 def what_is_refused():
@@ -190,7 +131,7 @@ def what_is_refused():
         ok(ended in codes, f"{name} ends its connection", ended)
     good.send(sample(e, 2, now_ms()))
     ok(good.until_ack(e, 2) == 2, "the others are unharmed")
-    collector.term()
+    collector.stop()
 
 
 def duplicate_identity():
@@ -209,7 +150,7 @@ def duplicate_identity():
     other.send(sample(e2, 1, now_ms()))
     ok(newer.until_ack(e1, 2) == 2 and other.until_ack(e2, 1) == 1, "both that are left are served")
     ok(collector.metric("bankfull_collector_sessions_replaced_total") == 1, "it is counted")
-    collector.term()
+    collector.stop()
 
 
 def a_client_that_never_reads():
@@ -229,7 +170,7 @@ def a_client_that_never_reads():
     ok(good.until_ack(e2, 1) == 1, f"after {sent} frames of one that never reads, another is served")
     memory = collector.metric("process_resident_memory_bytes")
     ok(memory is not None and memory < 64 << 20, "and memory stays small", memory)
-    collector.term()
+    collector.stop()
 
 
 def nothing_is_lost_by_an_end():
@@ -256,15 +197,15 @@ def nothing_is_lost_by_an_end():
     collector = Collector(data)
     client, welcome = agent(collector, "tm-1", e, 1, seq)
     ok(welcome["acked"][0]["seq"] >= acked, "after the last kill, too")
-    collector.term()
-    done = subprocess.run([program, "check", data], capture_output=True, text=True)
+    collector.stop()
+    done = subprocess.run([PROGRAM, "check", data], capture_output=True, text=True)
     ok(done.returncode == 0, "and the database is whole", done.stderr + done.stdout)
-    backup = os.path.join(work, "backup.db")
-    done = subprocess.run([program, "backup", data, backup], capture_output=True, text=True)
+    backup = os.path.join(WORK, "backup.db")
+    done = subprocess.run([PROGRAM, "backup", data, backup], capture_output=True, text=True)
     ok(done.returncode == 0 and os.path.exists(backup), "it can be backed up", done.stderr)
-    done = subprocess.run([program, "restore", backup, directory("restored")], capture_output=True, text=True)
-    ok(done.returncode == 0 and stored(data) == stored(os.path.join(work, "restored")), "and restored", done.stderr)
-    done = subprocess.run([program, "restore", backup, data], capture_output=True, text=True)
+    done = subprocess.run([PROGRAM, "restore", backup, directory("restored")], capture_output=True, text=True)
+    ok(done.returncode == 0 and stored(data) == stored(os.path.join(WORK, "restored")), "and restored", done.stderr)
+    done = subprocess.run([PROGRAM, "restore", backup, data], capture_output=True, text=True)
     ok(done.returncode != 0, "but not over one that is there")
 
 
@@ -289,7 +230,7 @@ def a_full_disk():
     ok(client.until_ack(e, 2) == 2, "and is acked")
     time.sleep(1.2)
     ok(collector.get("/readyz")[0] == 200, "ready again")
-    ok(collector.term() == 0, "and ends well")
+    ok(collector.stop() == 0, "and ends well")
 
 
 def starts_that_fail():
@@ -297,7 +238,7 @@ def starts_that_fail():
     collector = Collector(data)
     other, readonly, newer, corrupt = directory("other"), directory("readonly"), directory("newer"), directory("corrupt")
     for path in (newer, corrupt):
-        Collector(path).term()
+        Collector(path).stop()
     with sqlite3.connect(os.path.join(newer, "bankfull.db")) as db:
         db.execute("PRAGMA user_version = 4711")
     with open(os.path.join(corrupt, "bankfull.db"), "r+b") as f:
@@ -308,7 +249,7 @@ def starts_that_fail():
         ("no data directory", 2, ["--data"], listen),
         ("nowhere to listen", 2, ["--listen"], ["--data", other]),
         ("a port in use", 3, [str(collector.port)], ["--listen", f"127.0.0.1:{collector.port}", "--data", other]),
-        ("a directory that is missing", 3, ["missing"], [*listen, "--data", os.path.join(work, "missing")]),
+        ("a directory that is missing", 3, ["missing"], [*listen, "--data", os.path.join(WORK, "missing")]),
         ("a directory that is a file", 3, ["agents"], [*listen, "--data", tokens]),
         ("a database that another collector uses", 3, [], [*listen, "--data", data]),
         ("a database of a later version", 3, ["version"], [*listen, "--data", newer]),
@@ -321,7 +262,7 @@ def starts_that_fail():
         ("a certificate without a key", 2, ["tls-key"], [*listen, "--tls-cert", tokens, "--data", other]),
         ("a certificate that is none", 2, [], [*listen, "--tls-cert", tokens, "--tls-key", tokens, "--data", other]),
         ("tokens that are missing", None, ["missing"],
-         [*listen, "--agent-tokens", os.path.join(work, "missing"), "--data", other]),
+         [*listen, "--agent-tokens", os.path.join(WORK, "missing"), "--data", other]),
         ("tokens that others can read", 2, ["0644", "0600"],
          [*listen, "--agent-tokens", write("loose", "pod-1 0123456789abcdef-one\n", 0o644), "--data", other]),
         ("a line of tokens that is none", 2, ["line 2", "AGENT-ID TOKEN"],
@@ -337,7 +278,7 @@ def starts_that_fail():
            f"{rc} {err}")
     if os.getuid() == 0:
         os.chmod(readonly, 0o555)
-        os.chmod(work, 0o711)
+        os.chmod(WORK, 0o711)
         rc, err = refusal(*listen, "--data", readonly, user=65534)
         ok(rc == 3 and readonly in err, "a directory that may not be written: status 3", f"{rc} {err}")
     else:
@@ -345,7 +286,7 @@ def starts_that_fail():
         rc, err = refusal(*listen, "--data", readonly)
         ok(rc == 3 and readonly in err, "a directory that may not be written: status 3", f"{rc} {err}")
     ok(collector.get("/healthz")[0] == 200, "the one that runs is unharmed")
-    collector.term()
+    collector.stop()
 
 
 def tokens():
@@ -395,11 +336,11 @@ def tokens():
     fourth, welcome = agent(collector, "x", epoch(), token="fourth-token-0123456789")
     ok(welcome["type"] == "welcome", "a file that changed is read without a signal")
     ok("token-0123" not in collector.said(), "no token stands in the log", collector.said())
-    ok(collector.term() == 0, "it ends well")
+    ok(collector.stop() == 0, "it ends well")
 
 
 def openssl(*arguments):
-    subprocess.run(["openssl", *arguments], check=True, capture_output=True, cwd=work)
+    subprocess.run(["openssl", *arguments], check=True, capture_output=True, cwd=WORK)
 
 
 def certificates():
@@ -418,16 +359,16 @@ def certificates():
 
 
 def trusting(certificate=None):
-    context = ssl.create_default_context(cafile=os.path.join(work, "ca.pem"))
+    context = ssl.create_default_context(cafile=os.path.join(WORK, "ca.pem"))
     if certificate:
-        context.load_cert_chain(os.path.join(work, f"{certificate}.pem"), os.path.join(work, f"{certificate}.key"))
+        context.load_cert_chain(os.path.join(WORK, f"{certificate}.pem"), os.path.join(WORK, f"{certificate}.key"))
     return context
 
 
 def client_certificates():
     path = write("tlstokens", "pod-9 ninth-token-0123456789\n")
-    collector = Collector(directory("tls"), "--tls-cert", f"{work}/server.pem", "--tls-key", f"{work}/server.key",
-                          "--client-ca", f"{work}/ca.pem", "--agent-tokens", path)
+    collector = Collector(directory("tls"), "--tls-cert", f"{WORK}/server.pem", "--tls-key", f"{WORK}/server.key",
+                          "--client-ca", f"{WORK}/ca.pem", "--agent-tokens", path)
     first, welcome = agent(collector, "x", epoch(), tls=trusting("agent"))
     ok(welcome["type"] == "welcome", "a client certificate is an identity")
     second, _ = agent(collector, "y", epoch(), tls=trusting("agent"))
@@ -447,15 +388,15 @@ def client_certificates():
         ok(True, "plain text on a TLS port is refused")
     second.send({"type": "bye", "reason": "x"})
     ok(second.until_closed()[1] == 1000, "the others are unharmed")
-    collector.term()
+    collector.stop()
 
 
 def token_reviews():
-    reviewer = ReviewServer(f"{work}/server.pem", f"{work}/server.key")
+    reviewer = ReviewServer(f"{WORK}/server.pem", f"{WORK}/server.key")
     own = write("own-token", "the-collectors-own-token\n")
     data = directory("reviews")
     options = ["--review-url", f"https://localhost:{reviewer.port}/apis/authentication.k8s.io/v1/tokenreviews",
-               "--review-ca", f"{work}/ca.pem", "--review-token", own, "--audience", "bankfull.lab"]
+               "--review-ca", f"{WORK}/ca.pem", "--review-token", own, "--audience", "bankfull.lab"]
     collector = Collector(data, *options)
 
     def attempt(token):
@@ -507,7 +448,7 @@ def token_reviews():
         except Refused:
             pass
     began = time.monotonic()
-    ok(collector.term() == 0 and time.monotonic() - began < 4, "it ends well with sixteen reviews under way",
+    ok(collector.stop() == 0 and time.monotonic() - began < 4, "it ends well with sixteen reviews under way",
        f"{collector.process.returncode} {collector.said()[-300:]}")
     reviewer.hold.set()
     collector = Collector(data, *options)
@@ -519,7 +460,7 @@ def token_reviews():
     ok(attempt(good)[0] == 101, "and a known one has not")
     said = collector.said()
     ok(good not in said and late not in said and "own-token" not in said.replace(own, ""), "no token stands in the log")
-    collector.term()
+    collector.stop()
     with open(os.path.join(data, "bankfull.db"), "rb") as f:
         ok(good.encode() not in f.read(), "nor in the database")
 
@@ -535,4 +476,4 @@ if __name__ == "__main__":
             test()
         except Exception as error:  # whatever it is: the others are still run
             ok(False, test.__name__, f"{type(error).__name__}: {error} (line {error.__traceback__.tb_next.tb_lineno})")
-    sys.exit(bad > 0)
+    finish()

@@ -1,34 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """See fleet.sh.    fleet.py BUILD DIRECTORY"""
-import http.client
 import http.server
 import json
 import os
-import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
-from ports import free_port  # noqa: E402
+import kit  # noqa: E402
+from kit import BUILD, WORK, end_all, finish, free_port, now_ms, ok, write  # noqa: E402
 from wire_client import Client  # noqa: E402
 
-BUILD, WORK = sys.argv[1], sys.argv[2]
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-failures = 0
 TOKEN, OTHER = "viewer-token-of-everything", "viewer-token-of-team-one"
 POD = "\u5831\u544a-\u202e\x1b[31m-" + "x" * 120
-
-
-def result(good, name, why=""):
-    global failures
-    print(("ok - " if good else "not ok - ") + name, flush=True)
-    if not good:
-        failures += 1
-        for line in str(why).splitlines()[:20]:
-            print("#   " + line[:500], flush=True)
 
 
 def fleet(url, *options, env=None):
@@ -38,37 +24,15 @@ def fleet(url, *options, env=None):
     return run.returncode, run.stdout.decode(), run.stderr.decode()
 
 
-class Collector:
+class Collector(kit.Collector):
     def __init__(self, name, *options, tls=False):
-        self.port = free_port()
-        data = os.path.join(WORK, name)
-        os.mkdir(data)
-        self.log = open(data + ".log", "ab")
-        self.process = subprocess.Popen(
-            [os.path.join(BUILD, "bankfull-collector"), "--listen", "127.0.0.1:%d" % self.port, "--data", data, *options],
-            stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL)
+        super().__init__(name, *options)
         self.url = "http%s://localhost:%d" % ("s" if tls else "", self.port)
-        for _ in range(200):
-            try:
-                if tls:
-                    socket.create_connection(("127.0.0.1", self.port), timeout=5).close()
-                    return
-                connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
-                connection.request("GET", "/readyz")
-                connection.getresponse()
-                return
-            except OSError:
-                time.sleep(0.05)
-        sys.exit("not ok - the collector starts\n# " + open(data + ".log").read()[-2000:])
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(20)
 
 
 def tell(port, n, floor, finding=None, pod=None, likely_s=None, token=None):
     """Agent n says one sample, and perhaps a finding; stays connected."""
-    epoch, now = "%032x" % (n + 1), int(time.time() * 1000)
+    epoch, now = "%032x" % (n + 1), now_ms()
     client = Client(port, token=token)
     client.send({"type": "hello", "subject": {
         "namespace": "team-%d" % (n % 2), "workload": "job-%d" % (n % 3), "role": "taskmanager",
@@ -102,7 +66,7 @@ def one_line(text, part):
 
 def refused(name, status, part, url, *options):
     got = fleet(url, *options)
-    result(got[0] == status and got[1] == "" and one_line(got[2], part), name, got)
+    ok(got[0] == status and got[1] == "" and one_line(got[2], part), name, got)
 
 
 # --- a real one ------------------------------------------------------------------------------------------------------
@@ -110,20 +74,20 @@ def refused(name, status, part, url, *options):
 def real(c):
     got = fleet(c.url, "--format", "json")
     empty = json.loads(got[1])
-    result(got[0] == 0 and empty["rows"] == [] and empty["version"] == 1, "an empty fleet is nothing to worry about", got)
-    result("no agent has been heard of yet" in fleet(c.url)[1], "an empty fleet says what to do next")
+    ok(got[0] == 0 and empty["rows"] == [] and empty["version"] == 1, "an empty fleet is nothing to worry about", got)
+    ok("no agent has been heard of yet" in fleet(c.url)[1], "an empty fleet says what to do next")
     quiet = tell(c.port, 1, 2 << 30)
     got = fleet(c.url)
-    result(got[0] == 0 and "team-1/job-1" in got[1] and "2.00 GiB" in got[1], "a quiet fleet ends with 0", got)
+    ok(got[0] == 0 and "team-1/job-1" in got[1] and "2.00 GiB" in got[1], "a quiet fleet ends with 0", got)
     agents = [quiet, tell(c.port, 0, 3900 << 20, "critical", POD, 1800), tell(c.port, 2, 3 << 30, "warning")]
     got = fleet(c.url, "--view", "pods")
     lines = got[1].splitlines()
-    result(got[0] == 1 and "critical" in lines[3] and "30 min" in lines[3] and "native-other" not in lines[0],
-           "who is in most danger stands first, and the status is 1", got)
-    result("\x1b" not in got[1] and "\u202e" not in got[1] and "\u5831\u544a" in got[1] and
-           all(len(line) <= 110 for line in lines), "hostile names move nothing, wide ones are shown, lines stay short", got)
+    ok(got[0] == 1 and "critical" in lines[3] and "30 min" in lines[3] and "native-other" not in lines[0],
+       "who is in most danger stands first, and the status is 1", got)
+    ok("\x1b" not in got[1] and "\u202e" not in got[1] and "\u5831\u544a" in got[1] and
+       all(len(line) <= 110 for line in lines), "hostile names move nothing, wide ones are shown, lines stay short", got)
     plain = fleet(c.url, "--view", "pods", env={"LC_ALL": "C"})
-    result(all(ord(x) < 127 for x in plain[1]) and "\\u5831" in plain[1], "without UTF-8 all of it is ASCII", plain)
+    ok(all(ord(x) < 127 for x in plain[1]) and "\\u5831" in plain[1], "without UTF-8 all of it is ASCII", plain)
     return agents
 
 
@@ -135,54 +99,43 @@ def filters(c):
             (["--role", "streams"], set())):
         got = fleet(c.url, "--format", "json", *options)
         rows = {row["workload"] for row in json.loads(got[1])["rows"]}
-        result(rows == names, "filter: " + " ".join(options), got)
+        ok(rows == names, "filter: " + " ".join(options), got)
     got = fleet(c.url, "--job", "nobody's & <co>?#")
-    result(got[0] == 0 and "nothing matches" in got[1], "a filter of odd bytes goes over whole, and matches nothing", got)
+    ok(got[0] == 0 and "nothing matches" in got[1], "a filter of odd bytes goes over whole, and matches nothing", got)
     got = fleet(c.url, "--sort", "name", "--descending", "--limit", "1", "--format", "json")
     body = json.loads(got[1])
-    result([r["workload"] for r in body["rows"]] == ["job-2"] and body["matching"] == 3, "sorted, cut, and it says so", got)
+    ok([r["workload"] for r in body["rows"]] == ["job-2"] and body["matching"] == 3, "sorted, cut, and it says so", got)
     got = fleet(c.url, "--sort", "name", "--descending", "--limit", "1")
-    result("2 more match" in got[1], "the table says how many more there are", got)
+    ok("2 more match" in got[1], "the table says how many more there are", got)
     got = fleet(c.url, "--sort", "freeboard", "--descending", "--limit", "1", "--format", "json")
-    result(json.loads(got[1])["rows"][0]["workload"] == "job-1" and got[0] == 1 and json.loads(got[1])["alarming"],
-           "what is grave counts for the status also where it is not among the rows", got)
-    result(fleet(c.url, "--workload", "job-1")[0] == 0, "what does not match does not count")
-    direct = http.client.HTTPConnection("127.0.0.1", c.port, timeout=10)
-    direct.request("GET", "/api/v1/fleet?view=pods")
-    rows = {r["id"]: r for r in json.loads(direct.getresponse().read())["rows"]}
+    ok(json.loads(got[1])["rows"][0]["workload"] == "job-1" and got[0] == 1 and json.loads(got[1])["alarming"],
+       "what is grave counts for the status also where it is not among the rows", got)
+    ok(fleet(c.url, "--workload", "job-1")[0] == 0, "what does not match does not count")
+    rows = {r["id"]: r for r in json.loads(c.get("/api/v1/fleet?view=pods")[1])["rows"]}
     ours = {r["id"]: r for r in json.loads(fleet(c.url, "--view", "pods", "--format", "json")[1])["rows"]}
     moving = ("age_ms", "spark")
-    result(rows.keys() == ours.keys() and all({k: v for k, v in rows[i].items() if k not in moving} ==
-                                              {k: v for k, v in ours[i].items() if k not in moving} for i in rows),
-           "rows of the JSON are those of the API, figure by figure", (rows, ours))
+    ok(rows.keys() == ours.keys() and all({k: v for k, v in rows[i].items() if k not in moving} ==
+                                          {k: v for k, v in ours[i].items() if k not in moving} for i in rows),
+       "rows of the JSON are those of the API, figure by figure", (rows, ours))
     refused("a value that the collector refuses", 2, "answers 400", c.url, "--sort", "beauty")
     refused("a view that there is not", 2, "none of workloads|pods", c.url, "--view", "trees")
 
 
 def silences(c):
-    body = json.dumps({"kind": "silence", "matchers": {"rule": "native-growth"}, "reason": "known", "until_ms":
-                       int(time.time() * 1000) + 600000})
-    connection = http.client.HTTPConnection("localhost", c.port, timeout=10)
-    connection.request("POST", "/api/v1/silences", body, {"Content-Type": "application/json",
-                                                          "Origin": "http://localhost:%d" % c.port})
-    answer = connection.getresponse()
-    text = answer.read()
-    if answer.status not in (200, 201):
-        return result(False, "a silence can be made", (answer.status, text))
+    body = {"kind": "silence", "matchers": {"rule": "native-growth"}, "reason": "known", "until_ms": now_ms() + 600000}
+    answer = c.ask("/api/v1/silences", method="POST", body=body, Origin="http://127.0.0.1:%d" % c.port)
+    if answer[0] not in (200, 201):
+        return ok(False, "a silence can be made", answer)
     got = fleet(c.url)
-    return result(got[0] == 0 and "silenced" in got[1], "what is silenced is shown so, and does not count", got)
+    return ok(got[0] == 0 and "silenced" in got[1], "what is silenced is shown so, and does not count", got)
 
 
 # --- tokens, TLS -------------------------------------------------------------------------------------------------------
 
 def tokens():
-    for name, text in (("agents", "agent-one agent-token-0123456789\n"),
-                       ("viewers", "viewer all %s\nviewer one %s team-1\n" % (TOKEN, OTHER)), ("token", TOKEN + "\n"),
-                       ("one", OTHER), ("wrong", "x" * 20), ("two", "a b"), ("empty", "\n")):
-        with open(os.path.join(WORK, name), "w", encoding="ascii") as file:
-            file.write(text)
-        os.chmod(file.name, 0o600)
-    return os.path.join(WORK, "agents"), os.path.join(WORK, "viewers")
+    for name, text in (("token", TOKEN + "\n"), ("one", OTHER), ("wrong", "x" * 20), ("two", "a b"), ("empty", "\n")):
+        write(name, text)
+    return write("agents", "agent-one agent-token-0123456789\n"), write("viewers", "viewer all %s\nviewer one %s team-1\n" % (TOKEN, OTHER))
 
 
 def with_tokens():
@@ -196,9 +149,9 @@ def with_tokens():
     refused("more than a token in a file", 2, "more than one token", c.url, "--token-file", os.path.join(WORK, "two"))
     refused("a token as an argument", 2, "secrets come from files", c.url, "--token", TOKEN)
     got = fleet(c.url, "--token-file", os.path.join(WORK, "token"))
-    result(got[0] == 1 and "team-0" in got[1], "with a token it answers", got)
+    ok(got[0] == 1 and "team-0" in got[1], "with a token it answers", got)
     got = fleet(c.url, "--token-file", os.path.join(WORK, "one"))
-    result(got[0] == 0 and "team-0" not in got[1], "another namespace's pods are not told, nor counted", got)
+    ok(got[0] == 0 and "team-0" not in got[1], "another namespace's pods are not told, nor counted", got)
     refused("a token is not sent in the clear", 2, "--insecure", "http://192.0.2.1:8481", "--token-file",
             os.path.join(WORK, "token"))
     refused("but where somebody says so", 3, "192.0.2.1", "http://192.0.2.1:8481", "--token-file",
@@ -214,7 +167,7 @@ def with_tls():
                    check=True, capture_output=True)
     c = Collector("tls", "--tls-cert", cert, "--tls-key", key, tls=True)
     refused("an authority that nobody knows", 3, "--ca-file", c.url)
-    result(fleet(c.url, "--ca-file", cert)[0] == 0, "over TLS, with its authority named", fleet(c.url, "--ca-file", cert))
+    ok(fleet(c.url, "--ca-file", cert)[0] == 0, "over TLS, with its authority named", fleet(c.url, "--ca-file", cert))
     refused("a file that is not there", 2, "cannot be read", c.url, "--ca-file", cert + ".none")
     refused("TLS is not plain http", 3, "", c.url.replace("https", "http"))
     c.stop()
@@ -252,7 +205,7 @@ def odd():
                        ("big", "more than"), ("cut", "is no fleet"), ("missing", "older than this program"), ("denied", "--token-file"),
                        ("busy", "ask again"), ("away", "redirect")):
         got = fleet(base + kind)
-        result(got[0] == 3 and got[1] == "" and one_line(got[2], part), "a server that answers: " + kind, got)
+        ok(got[0] == 3 and got[1] == "" and one_line(got[2], part), "a server that answers: " + kind, got)
     refused("a server that hangs", 3, "300 ms", base + "hang", "--timeout", "300ms")
     server.shutdown()
     refused("nobody there", 3, "nobody listens", "http://127.0.0.1:%d" % free_port())
@@ -264,16 +217,19 @@ def odd():
 
 
 def main():
-    c = Collector("plain")
-    agents = real(c)
-    filters(c)
-    silences(c)
-    del agents
-    c.stop()
-    with_tokens()
-    with_tls()
-    odd()
-    sys.exit(1 if failures else 0)
+    try:
+        c = Collector("plain")
+        agents = real(c)
+        filters(c)
+        silences(c)
+        del agents
+        c.stop()
+        with_tokens()
+        with_tls()
+        odd()
+    finally:
+        end_all()
+    finish()
 
 
 main()

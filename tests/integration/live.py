@@ -9,87 +9,23 @@ import random
 import re
 import signal
 import socket
-import subprocess
 import sys
 import time
-import urllib.error
 import urllib.parse
-import urllib.request
 
 sys.path.insert(0, os.path.dirname(__file__))
-from ports import free_port  # noqa: E402
+import kit  # noqa: E402
+from kit import end_all, finish, now_ms, ok, write  # noqa: E402
 from wire_client import Client, Closed, Refused, epoch, hello, sample  # noqa: E402
 
-build, work = sys.argv[1:3]
-PROGRAM = os.path.join(build, "bankfull-collector")
 LIMIT = 1 << 30
 TOKENS = {"ann": "viewer-token-of-ann-0123", "bob": "viewer-token-of-bob-0123", "all": "operator-token-0123456789"}
 VIEWERS = {"ann": "viewer ann %s red", "bob": "viewer bob %s blue", "all": "operator all %s"}
-bad = 0
-running = []
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
-def ok(good, name, note=""):
-    global bad
-    bad += not good
-    print(("ok - " if good else "not ok - ") + name + (f": {str(note)[:600]}" if note and not good else ""), flush=True)
-
-
-def now_ms():
-    return int(time.time() * 1000)
-
-
-def write(name, text):
-    path = os.path.join(work, name)
-    with open(path + ".new", "w") as f:
-        f.write(text)
-    os.chmod(path + ".new", 0o600)
-    os.rename(path + ".new", path)
-    return path
-
-
-class Collector:
-    def __init__(self, data, *options):
-        self.port, path = free_port(), os.path.join(work, data)
-        os.makedirs(path, exist_ok=True)
-        self.log = os.path.join(work, f"log-{self.port}")
-        with open(self.log, "w") as log:
-            self.process = subprocess.Popen([PROGRAM, "--listen", f"127.0.0.1:{self.port}", "--data", path, *options],
-                                            stderr=log, stdin=subprocess.DEVNULL)
-        running.append(self.process)
-        for _ in range(500):
-            if '"listening"' in self.said() or self.process.poll() is not None:
-                break
-            time.sleep(0.02)
-        if self.process.poll() is not None:
-            sys.exit("not ok - the collector starts: " + self.said())
-
-    def said(self):
-        with open(self.log) as f:
-            return f.read()
-
-    def get(self, path, token=None):
-        headers = {"Authorization": "Bearer " + token} if token else {}
-        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", headers=headers)
-        try:
-            with urllib.request.urlopen(request, timeout=10) as reply:
-                return reply.status, reply.read().decode()
-        except urllib.error.HTTPError as error:
-            return error.code, error.read().decode()
-
-    def metric(self, name, token=None):
-        for line in self.get("/metrics", token)[1].splitlines():
-            if line.startswith(name + " "):
-                return float(line.rsplit(" ", 1)[1])
-        return None
-
+class Collector(kit.Collector):
     def live(self, **options):
         return Client(self.port, path="/api/v1/live", protocol="bankfull.live.v1", **options)
-
-    def term(self):
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=30)
 
 
 class Agent:
@@ -285,7 +221,7 @@ def collector_stops(collector, agents):
     sparks = [r["spark"] for r in viewer.rows]
     ok(len(sparks) == 30 and all(s.strip(".") for s in sparks), "after a start the last hour comes from the store", sparks)
     ok(all(r["state"] == "gone" for r in viewer.rows), "and nobody is connected")
-    again.term()
+    again.stop()
 
 
 # --- what a viewer should not do ---------------------------------------------------------------------------------------
@@ -343,7 +279,7 @@ def bad_frames():
             ("at the path of agents", {"path": "/agent", "protocol": "bankfull.live.v1"}, 404)]:
         got = refused(lambda: Client(collector.port, **options))
         ok(got == status, f"{name} is refused with {status}", got)
-    collector.term()
+    collector.stop()
 
 
 def many():
@@ -362,7 +298,7 @@ def many():
        collector.metric("bankfull_collector_live_refused_total") == 436, "the metrics count them")
     for c in open_ones:
         c.close()
-    collector.term()
+    collector.stop()
     collector = Collector("many2", "--max-viewers", "3")
     kept = [collector.live() for _ in range(3)]
     ok(refused(collector.live) == 503, "past --max-viewers it is 503")
@@ -372,7 +308,7 @@ def many():
             break
         time.sleep(0.02)
     ok(len(kept) == 4, "who leaves makes room")
-    collector.term()
+    collector.stop()
 
 
 def one_that_does_not_read():
@@ -383,7 +319,7 @@ def one_that_does_not_read():
     ask = {"view": "pods", "count": 200, "sort": "name"}
     slow, quick = Viewer(collector, ask), Viewer(collector, ask)
     slow.client.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    rss = memory(collector)
+    rss = collector.rss()
     quick.hear()
     began = time.time()
     ended, n = None, 0
@@ -403,10 +339,10 @@ def one_that_does_not_read():
     ok(n > 20, "another viewer hears all the while", n)
     ok(ended is not None and ended > 20, "who does not read for half a minute is cut", ended)
     # AddressSanitizer keeps what was freed, by default 256 MiB of it.
-    with open(PROGRAM, "rb") as f:
+    with open(kit.PROGRAM, "rb") as f:
         most = (512 if b"__asan_init" in f.read() else 40) << 20
-    ok(memory(collector) - rss < most, "and until then costs no memory without bound", (rss, memory(collector)))
-    collector.term()
+    ok(collector.rss() - rss < most, "and until then costs no memory without bound", (rss, collector.rss()))
+    collector.stop()
     collector = Collector("slow2")
     agent = Agent(collector, "pod" + "y" * 200)
     viewer = Viewer(collector, ask)
@@ -417,12 +353,7 @@ def one_that_does_not_read():
     while viewer.hear()["type"] != "rows" or viewer.rows[0]["freeboard"] != 77:
         pass
     ok(viewer.rows[0]["freeboard"] == 77, "a collector that was stopped goes on")
-    collector.term()
-
-
-def memory(collector):
-    with open(f"/proc/{collector.process.pid}/status") as f:
-        return int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1)) << 10
+    collector.stop()
 
 
 # --- who may look ------------------------------------------------------------------------------------------------------
@@ -475,12 +406,12 @@ def who_may_look():
     what_vanishes(collector, blue)
     for token in TOKENS.values():
         ok(token not in collector.said(), "no token stands in the log")
-    collector.term()
+    collector.stop()
     open_one = Collector("open")
     ok(refused(lambda: open_one.live(host_header="evil.example")) == 403, "open on loopback: not under a foreign name")
     ok(refused(lambda: open_one.live(origin="http://evil.example")) == 403, "nor for a foreign page")
     ok(refused(open_one.live) == 101, "but for a tool")
-    open_one.term()
+    open_one.stop()
 
 
 def collector_row(collector, q):
@@ -513,7 +444,5 @@ try:
         if len(sys.argv) < 4 or part.__name__ in sys.argv[3:]:
             part()
 finally:
-    for process in running:
-        if process.poll() is None:
-            process.kill()
-sys.exit(1 if bad else 0)
+    end_all()
+finish()

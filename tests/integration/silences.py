@@ -1,100 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
-"""See silences.sh.    silences.py COLLECTOR DIRECTORY PID-OF-A-JVM (DIRECTORY has the program bankfull)"""
+"""See silences.sh.    silences.py BUILD DIRECTORY PID-OF-A-JVM (DIRECTORY has the program bankfull)"""
 import http.client
 import json
 import os
-import signal
 import subprocess
 import sys
 import threading
 import time
 
 sys.path.insert(0, os.path.dirname(__file__))
+import kit  # noqa: E402
 import openapi  # noqa: E402
-from ports import free_port  # noqa: E402
+from kit import WORK, end_all, finish, free_port, now_ms, ok, until, write  # noqa: E402
 from wire_client import Client, epoch  # noqa: E402
 
-COLLECTOR, WORK, PID = sys.argv[1:4]
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-failures = 0
+PID = sys.argv[3]
 TOKENS = {"ops": "o" * 40, "team0": "a" * 40, "team1": "b" * 40, "eye": "v" * 40}
 API = "/api/v1/silences"
 
 
-def ok(good, name, why=""):
-    global failures
-    failures += not good
-    print(("ok - " if good else "not ok - ") + name, flush=True)
-    if not good:
-        print("#   " + str(why)[:900], flush=True)
-
-
-def now_ms():
-    return int(time.time() * 1000)
-
-
-def until(seconds, condition):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.2)
-    return condition()
-
-
-class Collector:
-    def __init__(self):
-        self.port = self.port if hasattr(self, "port") else free_port()
-        self.start()
-
-    def start(self):
-        tokens = os.path.join(WORK, "viewers")
-        with open(tokens, "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-            file.write("operator ops %(ops)s\noperator zero %(team0)s team-0\nviewer one %(team1)s team-1\nviewer eye %(eye)s\n"
-                       % TOKENS)
-        self.log = open(os.path.join(WORK, "collector.log"), "ab")
-        self.process = subprocess.Popen(
-            [COLLECTOR, "--listen", "127.0.0.1:%d" % self.port, "--data", os.path.join(WORK, "data"), "--cluster", "prod",
-             "--viewer-tokens", tokens], stderr=self.log)
-        if not until(10, self.is_up):
-            sys.exit("not ok - the collector starts\n# " + open(os.path.join(WORK, "collector.log")).read()[-900:])
-
-    def is_up(self):
-        try:
-            return self.ask("GET", "/readyz")[0] == 200
-        except OSError:
-            return False
-
+class Collector(kit.Collector):
     def ask(self, method, path, who=None, body=None, cookie=None, **headers):
         """Status, headers, and the decoded body, which must be what docs/openapi.json says."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
-        headers = {name.replace("_", "-"): value for name, value in headers.items()}
-        if who:
-            headers["Authorization"] = "Bearer " + TOKENS[who]
         if cookie:
             headers["Cookie"] = "__Host-bankfull=" + TOKENS[cookie]
         if body is not None:
-            headers.setdefault("Content-Type", "application/json")
-        connection.request(method, path, body=json.dumps(body) if isinstance(body, (dict, list)) else body, headers=headers)
-        reply = connection.getresponse()
-        text = reply.read().decode()
-        connection.close()
-        got = {key.lower(): value for key, value in reply.getheaders()}
+            headers.setdefault("Content_Type", "application/json")
+        status, got, content = self.request(method, path, TOKENS[who] if who else None, body, **headers)
+        text = content.decode()
         if path.startswith("/api/v1") and method in ("GET", "POST", "DELETE"):
             template = openapi.template_of(path.split("?")[0])
             if template and method.lower() in openapi.DOCUMENT["paths"][template]:
-                trouble = openapi.trouble(path.split("?")[0], reply.status, got["content-type"], text, method.lower())
+                trouble = openapi.trouble(path.split("?")[0], status, got["content-type"], text, method.lower())
                 if trouble:
                     ok(False, "%s %s is as documented" % (method, path), trouble + " " + text[:300])
         try:
-            return reply.status, got, json.loads(text) if text else None
+            return status, got, json.loads(text) if text else None
         except ValueError:
-            return reply.status, got, text
-
-    def stop(self):
-        self.process.terminate()
-        return self.process.wait(20)
+            return status, got, text
 
 
 class Agent:
@@ -326,8 +269,8 @@ def real(c):
 
 
 def main():
-    os.mkdir(os.path.join(WORK, "data"))
-    c = Collector()
+    tokens = write("viewers", "operator ops %(ops)s\noperator zero %(team0)s team-0\nviewer one %(team1)s team-1\nviewer eye %(eye)s\n" % TOKENS)
+    c = Collector("data", "--cluster", "prod", "--viewer-tokens", tokens)
     try:
         roles(c)
         bodies(c)
@@ -347,11 +290,10 @@ def main():
         restarted(c, zero)
         real(c)
         ok(c.stop() == 0, "ends well")
-        data = os.path.join(WORK, "data")
-        ok(subprocess.run([COLLECTOR, "check", data], capture_output=True).returncode == 0, "and its store is whole")
+        ok(c.whole()[0], "and its store is whole", c.whole())
     finally:
-        c.process.kill()
-    return failures != 0
+        end_all()
+    finish()
 
 
-sys.exit(main())
+main()

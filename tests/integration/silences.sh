@@ -14,5 +14,5 @@ if ! $python -c 'import jsonschema' 2>/dev/null; then
 	exit 0
 fi
 begin jvm probe --seconds 170 --heap 64m
-$python tests/integration/silences.py "$BUILD/bankfull-collector" "$work" "$pid" || n_bad=1
+$python tests/integration/silences.py "$BUILD" "$work" "$pid" || n_bad=1
 finish

@@ -14,30 +14,13 @@ import tempfile
 import termios
 import time
 
-BUILD, WORK = os.path.abspath(sys.argv[1]), sys.argv[2]
+sys.path.insert(0, os.path.dirname(__file__))
+import kit  # noqa: E402
+from kit import WORK, finish, ok, until  # noqa: E402
+
+BUILD = os.path.abspath(kit.BUILD)
 BANKFULL = os.path.join(BUILD, "bankfull")
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-failures = 0
 children = []
-
-
-def result(good, name, why=""):
-    global failures
-    print(("ok - " if good else "not ok - ") + name, flush=True)
-    if not good:
-        failures += 1
-        for line in str(why).splitlines()[:40]:
-            print("#   " + line[:300], flush=True)
-
-
-def until(seconds, test):
-    """What test() answers, as soon as that is true, or its last answer."""
-    deadline = time.monotonic() + seconds
-    while True:
-        answer = test()
-        if answer or time.monotonic() > deadline:
-            return answer
-        time.sleep(0.1)
 
 
 # --- a JVM ------------------------------------------------------------------------------------------------------------
@@ -87,7 +70,7 @@ class Pane:
         return self.tmux("capture-pane", "-p", "-t", self.name)
 
     def shows(self, *parts, seconds=20):
-        return until(seconds, lambda: all(part in self.screen() for part in parts))
+        return until(seconds, lambda: all(part in self.screen() for part in parts), 0.1)
 
     def keys(self, *keys):
         self.tmux("send-keys", "-t", self.name, *keys)
@@ -129,7 +112,7 @@ def row(text, owner):
 
 def figures(target):
     pane = Pane(command(target), 100, 40)
-    result(pane.shows("java-heap", "thread-stacks", seconds=30), "owners are there after the first scan", pane.screen())
+    ok(pane.shows("java-heap", "thread-stacks", seconds=30), "owners are there after the first scan", pane.screen())
 
     def same():
         report = subprocess.run([BANKFULL, "report", "--pid", str(target.pid), "--limit", "700m"], capture_output=True,
@@ -140,68 +123,68 @@ def figures(target):
         screen_figures = {owner: row(screen, owner) for owner in owners}
         same.why = (report_figures, screen_figures)
         return report_figures == screen_figures and all(report_figures.values())
-    result(until(40, same), "its figures are the report's", same.why)
-    result("limit 700.0 MiB (told)" in pane.screen(), "the limit that it was told", pane.screen())
+    ok(until(40, same), "its figures are the report's", same.why)
+    ok("limit 700.0 MiB (told)" in pane.screen(), "the limit that it was told", pane.screen())
     return pane
 
 
 def keys(pane):
     pane.keys("Tab")
-    result(pane.shows("[findings"), "Tab goes to the findings", pane.screen())
+    ok(pane.shows("[findings"), "Tab goes to the findings", pane.screen())
     pane.keys("Enter")
-    result(pane.shows("seen", "validate", "Esc back"), "Enter opens one whole", pane.screen())
+    ok(pane.shows("seen", "validate", "Esc back"), "Enter opens one whole", pane.screen())
     pane.keys("Escape")
-    result(pane.shows("[findings", "q quit"), "Esc goes back", pane.screen())
+    ok(pane.shows("[findings", "q quit"), "Esc goes back", pane.screen())
     pane.keys("1")
-    result(pane.shows("Esc back"), "a number opens it, too", pane.screen())
+    ok(pane.shows("Esc back"), "a number opens it, too", pane.screen())
     pane.keys("Tab")
-    result(pane.shows("[events", "watching process"), "events", pane.screen())
+    ok(pane.shows("[events", "watching process"), "events", pane.screen())
     pane.keys("Tab", "s", "s")
-    result(pane.shows("by name"), "s sorts", pane.screen())
+    ok(pane.shows("by name"), "s sorts", pane.screen())
     pane.keys("?")
-    result(pane.shows("what the kernel cannot take back"), "? explains", pane.screen())
+    ok(pane.shows("what the kernel cannot take back"), "? explains", pane.screen())
     pane.keys("?", "p")
-    result(pane.shows("PAUSED", "java-heap"), "p pauses", pane.screen())
+    ok(pane.shows("PAUSED", "java-heap"), "p pauses", pane.screen())
     pane.keys("p", "s")
-    result(pane.shows("live", "by bytes"), "and p again goes on", pane.screen())
+    ok(pane.shows("live", "by bytes"), "and p again goes on", pane.screen())
     pane.keys("r")
-    result(pane.shows("asking JVM and engine", seconds=10) or pane.shows("OWNER (0 s", seconds=10),
-           "r reads again now", pane.screen())
+    ok(pane.shows("asking JVM and engine", seconds=10) or pane.shows("OWNER (0 s", seconds=10),
+       "r reads again now", pane.screen())
 
 
 def sizes(pane):
     pane.resize(20, 5)
-    result(pane.shows("free ", "java-heap", "q quit"), "20 x 5 has what matters", pane.screen())
+    ok(pane.shows("free ", "java-heap", "q quit"), "20 x 5 has what matters", pane.screen())
     pane.resize(200, 50)
-    result(pane.shows("[owners]", "findings", "events", "time to limit"), "200 x 50 has all of it at once", pane.screen())
+    ok(pane.shows("[owners]", "findings", "events", "time to limit"), "200 x 50 has all of it at once", pane.screen())
     pane.resize(80, 24)
-    result(pane.shows("q quit", "[owners]"), "and 80 x 24 again", pane.screen())
-    result(all(len(line) <= 80 for line in pane.screen().splitlines()), "no line is longer", pane.screen())
+    ok(pane.shows("q quit", "[owners]"), "and 80 x 24 again", pane.screen())
+    ok(all(len(line) <= 80 for line in pane.screen().splitlines()), "no line is longer", pane.screen())
 
 
 def trouble(pane):
     reader = pane.reader()
     os.kill(reader, signal.SIGSTOP)
-    result(pane.shows("STALE", "no reading for", seconds=25), "a reader that hangs is told of", pane.screen())
+    ok(pane.shows("STALE", "no reading for", seconds=25), "a reader that hangs is told of", pane.screen())
     pane.keys("?")
-    result(pane.shows("what the kernel cannot take back", seconds=3), "and keys are answered meanwhile", pane.screen())
+    ok(pane.shows("what the kernel cannot take back", seconds=3), "and keys are answered meanwhile", pane.screen())
     pane.keys("?")
     os.kill(reader, signal.SIGCONT)
-    result(pane.shows("live", seconds=10), "it goes on", pane.screen())
+    ok(pane.shows("live", seconds=10), "it goes on", pane.screen())
     os.kill(reader, signal.SIGKILL)
-    result(pane.shows("ended by signal 9", seconds=5), "a reader that fell is told of", pane.screen())
-    result(until(20, lambda: "ended by signal" not in pane.screen() and "java-heap" in pane.screen()),
-           "and started again", pane.screen())
+    ok(pane.shows("ended by signal 9", seconds=5), "a reader that fell is told of", pane.screen())
+    ok(until(20, lambda: "ended by signal" not in pane.screen() and "java-heap" in pane.screen()),
+       "and started again", pane.screen())
 
 
 def death(pane, target):
     target.kill()
     target.wait()
-    result(pane.shows("the JVM has ended", seconds=10), "a JVM that is killed is told of", pane.screen())
+    ok(pane.shows("the JVM has ended", seconds=10), "a JVM that is killed is told of", pane.screen())
     pane.keys("Tab", "Tab")
-    result(pane.shows("has ended:"), "with the verdict among the events", pane.screen())
+    ok(pane.shows("has ended:"), "with the verdict among the events", pane.screen())
     pane.keys("q")
-    result(pane.status() == 0 and pane.as_it_was(), "q ends it with 0, and the terminal is as it was")
+    ok(pane.status() == 0 and pane.as_it_was(), "q ends it with 0, and the terminal is as it was")
 
 
 # --- how it ends ------------------------------------------------------------------------------------------------------------
@@ -214,18 +197,18 @@ def ends(target):
         readers = pane.reader()
         os.kill(pane.pid(), number)
         status = pane.status()
-        result(status == wanted and pane.as_it_was(), "%s: the terminal is as it was" % name, (status, pane.screen()))
-        result(until(5, lambda: not os.path.exists("/proc/%d" % readers)), "%s: and no reader is left" % name)
+        ok(status == wanted and pane.as_it_was(), "%s: the terminal is as it was" % name, (status, pane.screen()))
+        ok(until(5, lambda: not os.path.exists("/proc/%d" % readers)), "%s: and no reader is left" % name)
     pane = Pane(command(target))
     pane.shows("time to limit")
     pane.keys("C-c")
-    result(pane.status() == 0 and pane.as_it_was(), "Ctrl-C ends it")
+    ok(pane.status() == 0 and pane.as_it_was(), "Ctrl-C ends it")
     pane = Pane(command(target))
     pane.shows("time to limit")
     pane.keys("C-s")
     time.sleep(1.5)
     os.kill(pane.pid(), signal.SIGTERM)
-    result(pane.status() is not None, "a terminal that takes nothing (Ctrl-S) does not keep it", pane.screen())
+    ok(pane.status() is not None, "a terminal that takes nothing (Ctrl-S) does not keep it", pane.screen())
 
 
 def stops(target):
@@ -239,14 +222,14 @@ def stops(target):
     pane.keys(command(target), "Enter")
     pane.shows("time to limit")
     pane.keys("C-z")
-    result(pane.shows("Stopped"), "Ctrl-Z stops it, and the shell is there", pane.screen())
+    ok(pane.shows("Stopped"), "Ctrl-Z stops it, and the shell is there", pane.screen())
     pane.keys("echo it is $((6*7))", "Enter")
-    result(pane.shows("it is 42"), "on a terminal as it was", pane.screen())
+    ok(pane.shows("it is 42"), "on a terminal as it was", pane.screen())
     pane.keys("fg", "Enter")
-    result(pane.shows("time to limit", "q quit"), "fg paints it again", pane.screen())
+    ok(pane.shows("time to limit", "q quit"), "fg paints it again", pane.screen())
     pane.keys("q")
     pane.keys("echo it is $((7*7))", "Enter")
-    result(pane.shows("it is 49"), "q after that", pane.screen())
+    ok(pane.shows("it is 49"), "q after that", pane.screen())
 
 
 # --- other terminals ------------------------------------------------------------------------------------------------------
@@ -254,41 +237,41 @@ def stops(target):
 def terminals(target):
     for name in ("vt100", "xterm", "xterm-256color", "linux"):
         pane = Pane(command(target), TERM=name)
-        result(pane.shows("time to limit", "[owners]"), "TERM=%s" % name, pane.screen())
+        ok(pane.shows("time to limit", "[owners]"), "TERM=%s" % name, pane.screen())
         pane.keys("q")
-        result(pane.status() == 0, "TERM=%s: q" % name)
+        ok(pane.status() == 0, "TERM=%s: q" % name)
     pane = Pane(command(target), LC_ALL="C", NO_COLOR="1")
     pane.shows("java-heap", seconds=30)
     screen = pane.screen()
-    result("time to limit" in screen and all(ord(c) < 127 for c in screen) and "####" in screen,
-           "without UTF-8 it is all ASCII", screen)
+    ok("time to limit" in screen and all(ord(c) < 127 for c in screen) and "####" in screen,
+       "without UTF-8 it is all ASCII", screen)
     pane.keys("q")
     for name in ("dumb", "nonsense-1", ""):
         pane = Pane(command(target), 100, 40, TERM=name)
-        result(pane.shows("a picture each", "time to limit", seconds=20), "TERM=%s is written on plainly" % name, pane.screen())
+        ok(pane.shows("a picture each", "time to limit", seconds=20), "TERM=%s is written on plainly" % name, pane.screen())
         pane.keys("q", "Enter")
-        result(pane.status() == 0, "TERM=%s: q and Enter end it" % name, pane.screen())
+        ok(pane.status() == 0, "TERM=%s: q and Enter end it" % name, pane.screen())
 
 
 def refusals(target):
     run = subprocess.run([BANKFULL, "watch", "--pid", str(target.pid)], capture_output=True, text=True, timeout=20,
                          stdin=subprocess.DEVNULL)
-    result(run.returncode == 2 and run.stdout == "" and run.stderr == "bankfull watch: watch needs a terminal: use bankfull report\n",
-           "no terminal: one clear line", run)
+    ok(run.returncode == 2 and run.stdout == "" and run.stderr == "bankfull watch: watch needs a terminal: use bankfull report\n",
+       "no terminal: one clear line", run)
     pane = Pane(BANKFULL + " watch --pid 4194303 --limit 700m")
-    result(pane.status() == 3 and "no process 4194303" in pane.screen(), "no such process: an ordinary line", pane.screen())
+    ok(pane.status() == 3 and "no process 4194303" in pane.screen(), "no such process: an ordinary line", pane.screen())
     pane = Pane(BANKFULL + " watch --interval 1ms")
-    result(pane.status() == 2 and "is not between 1s and 1m" in pane.screen(), "an interval of nothing", pane.screen())
+    ok(pane.status() == 2 and "is not between 1s and 1m" in pane.screen(), "an interval of nothing", pane.screen())
     alone = os.path.join(WORK, "alone")
     os.mkdir(alone)
     shutil.copy(BANKFULL, alone)
     run = subprocess.run([os.path.join(alone, "bankfull"), "watch"], capture_output=True, text=True, timeout=20,
                          env={"PATH": "/nowhere"})
-    result(run.returncode == 2 and "bankfull-watch is neither beside this program nor in PATH" in run.stderr and
-           run.stderr.count("\n") == 1, "without its program it says what is missing", run)
+    ok(run.returncode == 2 and "bankfull-watch is neither beside this program nor in PATH" in run.stderr and
+       run.stderr.count("\n") == 1, "without its program it says what is missing", run)
     run = subprocess.run([os.path.join(alone, "bankfull"), "watch", "--help"], capture_output=True, text=True, timeout=20,
                          env={"PATH": BUILD})
-    result(run.returncode == 0 and "usage: bankfull watch" in run.stdout, "and finds it in PATH", run)
+    ok(run.returncode == 0 and "usage: bankfull watch" in run.stdout, "and finds it in PATH", run)
 
 
 def hangup(target):
@@ -303,7 +286,7 @@ def hangup(target):
         seen += os.read(fd, 65536)
     os.close(fd)
     ended = until(10, lambda: os.waitpid(pid, os.WNOHANG)[0] == pid)
-    result(ended, "a terminal that goes away ends it")
+    ok(ended, "a terminal that goes away ends it")
     if not ended:
         os.kill(pid, signal.SIGKILL)
 
@@ -335,4 +318,4 @@ finally:
     for child in children:
         child.kill()
     shutil.rmtree(directory, ignore_errors=True)
-sys.exit(1 if failures else 0)
+finish()

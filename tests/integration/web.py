@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""See web.sh.    web.py COLLECTOR DIRECTORY"""
+"""See web.sh.    web.py BUILD DIRECTORY"""
 import gzip
 import html.parser
-import http.client
 import json
 import os
 import re
-import signal
-import socket
 import ssl
 import subprocess
 import sys
@@ -15,84 +12,18 @@ import time
 import urllib.parse
 
 sys.path.insert(0, os.path.dirname(__file__))
-from ports import free_port  # noqa: E402
+import kit  # noqa: E402
+from kit import BUILD, PROGRAM, WORK, end_all, finish, free_port, now_ms, ok, write  # noqa: E402
 
-PROGRAM, WORK = sys.argv[1], sys.argv[2]
 HTML = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 CSP = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; "
        "base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-running = []
-bad = 0
 
 
-def ok(good, name, note=""):
-    global bad
-    bad += not good
-    print(("ok - " if good else "not ok - ") + name + (": %s" % str(note)[:1500] if note and not good else ""), flush=True)
-
-
-def write(name, text, mode=0o600):
-    path = os.path.join(WORK, name)
-    with open(path, "w") as f:
-        f.write(text)
-    os.chmod(path, mode)
-    return path
-
-
-class Collector:
-    def __init__(self, name, *options, tls=False, address="127.0.0.1"):
-        self.port, self.tls, self.log = free_port(), tls, os.path.join(WORK, name + ".log")
-        data = os.path.join(WORK, name)
-        os.makedirs(data)
-        with open(self.log, "w") as log:
-            self.process = subprocess.Popen([PROGRAM, "--listen", "%s:%d" % (address, self.port), "--data", data, *options],
-                                            stderr=log, stdin=subprocess.DEVNULL)
-        running.append(self)
-        for _ in range(400):
-            if '"listening"' in self.said() or self.process.poll() is not None:
-                break
-            time.sleep(0.02)
-        if self.process.poll() is not None:
-            sys.exit("not ok - the collector starts: " + self.said())
-
-    def said(self):
-        with open(self.log) as f:
-            return f.read()
-
-    def connect(self):
-        if self.tls:
-            context = ssl.create_default_context(cafile=os.path.join(WORK, "ca.pem"))
-            return http.client.HTTPSConnection("localhost", self.port, timeout=20, context=context)
-        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
-
+class Collector(kit.Collector):
     def ask(self, path, method="GET", body=None, connection=None, **headers):
-        mine = connection or self.connect()
-        mine.request(method, path, body=body, headers={name.replace("_", "-"): value for name, value in headers.items()})
-        reply = mine.getresponse()
-        text = reply.read()
-        if not connection:
-            mine.close()
-        return reply.status, {k.lower(): v for k, v in reply.getheaders()}, text
-
-    def raw(self, request):
-        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as s:
-            s.sendall(request)
-            answer = b""
-            try:
-                while piece := s.recv(65536):
-                    answer += piece
-            except ConnectionResetError:
-                pass
-            return answer
-
-    def alive(self):
-        return self.ask("/healthz")[0] == 200
-
-    def end(self):
-        self.process.send_signal(signal.SIGTERM)
-        running.remove(self)
-        return self.process.wait(30)
+        """Status, headers, bytes."""
+        return self.request(method, path, None, body, connection, **headers)
 
 
 # --- what is served ------------------------------------------------------------------------------------------------
@@ -199,7 +130,7 @@ def served():
        "a page's own name that was bound to 127.0.0.1 is refused")
     ok(c.ask("/", Host="127.0.0.1.rebound.example")[0] == 403, "and so is one that begins like an address")
     traversal(c)
-    ok(c.end() == 0, "it ends well")
+    ok(c.stop() == 0, "it ends well")
 
 
 def traversal(c):
@@ -210,7 +141,7 @@ def traversal(c):
                  "/%252e%252e/%252e%252e/etc/passwd", "/%c0%ae%c0%ae/etc/passwd", "/" + "../" * 200 + "etc/passwd",
                  "/" + "a" * 7000, "/" + "%41" * 2300, "/.", "/./", "/%", "/%zz", "/?" + "x" * 4000,
                  "http://evil.example/", "*"):
-        answer = c.raw(b"GET " + path.encode() + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        answer = c.raw(b"GET " + path.encode() + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", hangs=False)
         if secret in answer or (b" 200 " in answer[:16] and path not in ("/.", "/./") and not path.startswith("/?")
                                 and b"<!doctype" not in answer):
             ok(False, "a path that leads out: %s" % path[:60], answer[:300])
@@ -234,6 +165,10 @@ def certificates():
     return ["--tls-cert", os.path.join(WORK, "server.pem"), "--tls-key", os.path.join(WORK, "server.key")]
 
 
+def trusting():
+    return ssl.create_default_context(cafile=os.path.join(WORK, "ca.pem"))
+
+
 def curl(c, path, *options):
     done = subprocess.run(["curl", "-sS", "--cacert", os.path.join(WORK, "ca.pem"), "-w", "\n%{http_code}", *options,
                            "https://localhost:%d%s" % (c.port, path)], capture_output=True, text=True, timeout=30)
@@ -243,7 +178,7 @@ def curl(c, path, *options):
 
 def logins(tls):
     viewers = write("viewers", "viewer ann %s team-0\noperator bob %s\n" % (ANN, BOB))
-    c = Collector("logins", "--viewer-tokens", viewers, *tls, tls=True)
+    c = Collector("logins", "--viewer-tokens", viewers, *tls, tls=trusting())
     jar = os.path.join(WORK, "jar")
     ok(c.ask("/", Accept=HTML)[0] == 200 and c.ask("/login", Accept=HTML)[0] == 200 and c.ask("/docs/", Accept=HTML)[0] == 200,
        "the dashboard's own files and the login are anybody's")
@@ -267,13 +202,13 @@ def logins(tls):
     log = c.said()
     ok("token-of-ann" not in log and "token,of" not in log, "no token stands in the log")
     ok('"login"' in log and "ann logged in from 127.0.0.1" in log, "who logged in does", log)
-    ok(c.end() == 0, "it ends well")
+    ok(c.stop() == 0, "it ends well")
 
 
 def foreign_pages(c, jar):
     here = "https://localhost:%d" % c.port
     body = json.dumps({"kind": "silence", "matchers": {"namespace": "team-0"}, "reason": "drill",
-                       "until_ms": int(time.time() * 1000) + 3600000})
+                       "until_ms": now_ms() + 3600000})
     write_ = ("-b", jar, "-H", "Content-Type: application/json", "--data", body)
     for name, headers in (("of another site", ["Origin: https://evil.example"]), ("of a sandbox", ["Origin: null"]),
                           ("of another port", ["Origin: https://localhost:1"]),
@@ -302,9 +237,8 @@ def failing():
     ok(0 < seconds <= 30, "and Retry-After says when the next will be", seconds)
     ok(c.ask("/login", "POST", "token=" + ANN, **form)[0] == 429, "the right one has to wait as well")
     ok(c.ask("/api/v1/me", Authorization="Bearer " + ANN)[0] == 200, "a tool with its token has not")
-    with open("/proc/%d/status" % c.process.pid) as f:
-        peak = int(re.search(r"VmHWM:\s+(\d+)", f.read()).group(1))
-    ok(peak < 200 * 1024 or "asan" in PROGRAM, "and memory stays small", "%d kB" % peak)
+    peak = c.rss("VmHWM")
+    ok(peak < 200 << 20 or "asan" in BUILD, "and memory stays small", peak)
     ok(c.said().count('"login-refused"') <= 6, "the log does not fill", c.said().count('"login-refused"'))
     for size in (519, 520, 4096, 4097, 60000):
         status = c.ask("/login", "POST", "token=" + "x" * size, **form)[0]
@@ -313,7 +247,7 @@ def failing():
     ok(status == 413, "a body of 70,000 bytes", status)
     ok("wrong-token" not in c.said() and "token-of-ann" not in c.said(), "no token stands in the log")
     kept(c)
-    ok(c.end() == 0, "it ends well")
+    ok(c.stop() == 0, "it ends well")
 
 
 def kept(c):
@@ -346,7 +280,7 @@ def proxy(tls):
     ok(c.ask("/api/v1/pods")[0] == 401 and c.ask("/api/v1/pods", Authorization="Bearer " + ANN)[0] == 200,
        "without the header, tokens count")
     body = json.dumps({"kind": "silence", "matchers": {"namespace": "a"}, "reason": "drill",
-                       "until_ms": int(time.time() * 1000) + 3600000})
+                       "until_ms": now_ms() + 3600000})
     kind = {"Content_Type": "application/json", "X_Forwarded_User": "root@example.com"}
     ok(c.ask("/api/v1/silences", "POST", body, **kind)[0] == 403, "the header alone does not write: a page could make a browser send it")
     ok(c.ask("/api/v1/silences", "POST", body, Authorization="Bearer of-the-proxy-1234567", **kind)[0] == 403,
@@ -358,7 +292,7 @@ def proxy(tls):
             break
         time.sleep(0.1)
     ok(json.loads(c.ask("/api/v1/me", X_Forwarded_User="ann@example.com")[2])["role"] == "operator", "the file is read again when it changes")
-    c.end()
+    c.stop()
     c = Collector("impostor", "--proxy-peers", "10.0.0.0/8", *common)
     ok(c.ask("/api/v1/pods", X_Forwarded_User="ann@example.com")[0] == 401, "the header of a peer that is not listed is nobody's")
     ok(c.ask("/api/v1/pods", X_Forwarded_Groups="sre")[0] == 401, "so is one of groups")
@@ -368,10 +302,10 @@ def proxy(tls):
        c.ask("/api/v1/pods", X_Forwarded_For="10.0.0.1", X_Forwarded_User="ann@example.com")[0] == 401,
        "who a peer is decides its connection alone")
     ok('"proxy-stranger"' in c.said(), "and it is told in the log")
-    c.end()
+    c.stop()
     c = Collector("public", "--proxy-peers", "127.0.0.0/8", "--public-url", "https://bankfull.example.com",
                   "--listen-agents", "off", *tls, *common[:4],
-                  tls=True, address="0.0.0.0")
+                  tls=trusting(), address="0.0.0.0")
     kind = {"Content_Type": "application/json", "X_Forwarded_User": "ann@example.com"}
     for origin, host, status in (("https://bankfull.example.com", "bankfull.example.com", 201),
                                  ("https://bankfull.example.com", "localhost:%d" % c.port, 201),
@@ -382,7 +316,7 @@ def proxy(tls):
         ok(got == status, "beyond loopback, with --public-url: Origin %s, Host %s" % (origin, host.split(":")[0]), got)
     strict = c.ask("/", Host="bankfull.example.com")[1].get("strict-transport-security")
     ok(strict and "strict-transport-security" not in c.ask("/")[1], "HSTS over TLS, and not for localhost", strict)
-    ok(c.end() == 0, "it ends well")
+    ok(c.stop() == 0, "it ends well")
 
 
 def refused(*options):
@@ -413,6 +347,5 @@ try:
     proxy(certificate)
     settings()
 finally:
-    for collector in list(running):
-        collector.process.kill()
-sys.exit(1 if bad else 0)
+    end_all()
+finish()
