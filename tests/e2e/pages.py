@@ -4,20 +4,22 @@
 SIZES = {400: 800, 1280: 900, 2560: 1440}
 
 
-class Page:
-    """name, address, a text of it when it is whole; act(browser): what is done before it is looked at."""
+# What comes after the first text of a page.
+PODS = "document.querySelector('.pods tbody tr') !== null"
+CHART = "document.querySelector('.chart-plot canvas') !== null"
 
-    def __init__(self, name, path, text, act=None):
-        self.name, self.path, self.text, self.act = name, path, text, act
+
+class Page:
+    """name, address, a text of it and what else is there when it is whole; act(browser): what is done before it is looked at."""
+
+    def __init__(self, name, path, text, whole="true", act=None):
+        self.name, self.path, self.text, self.whole, self.act = name, path, text, whole, act
 
     def open(self, browser):
         browser.go(self.path)
         seen = browser.shows(self.text, 15, "body")
         browser.until("!document.querySelector('[role=status].state')")
-        if self.path.startswith("/#/workloads/"):
-            browser.until("document.querySelector('.pods tbody tr') !== null", 5)
-        if self.path.startswith(("/#/pods/", "/#/postmortems/")):
-            browser.until("document.querySelector('.chart-plot canvas') !== null", 5)
+        browser.until(self.whole, 5)
         if self.act:
             self.act(browser)
         # Two frames: what was put there is painted.
@@ -52,17 +54,17 @@ def pages(scene):
         Page("fleet-pods", "/#/?view=pods", "reaches its limit"),
         Page("fleet-filtered", "/#/?ns=payments&severity=warning", "match"),
         Page("fleet-nothing", "/#/?q=there-is-no-such-thing", "Clear"),
-        Page("workload", "/#/workloads/" + worst["workload_id"], "Who stands out"),
-        Page("pod", "/#/pods/" + worst["id"] + "?last=6h", "Ledger"),
-        Page("pod-stale", "/#/pods/" + pods["clickstream-sessions-2"]["id"] + "?last=6h", "Ledger"),
-        Page("pod-table", "/#/pods/" + pods["clickstream-sessions-1"]["id"] + "?last=6h", "Ledger", table),
+        Page("workload", "/#/workloads/" + worst["workload_id"], "Who stands out", PODS),
+        Page("pod", "/#/pods/" + worst["id"] + "?last=6h", "Ledger", CHART),
+        Page("pod-stale", "/#/pods/" + pods["clickstream-sessions-2"]["id"] + "?last=6h", "Ledger", CHART),
+        Page("pod-table", "/#/pods/" + pods["clickstream-sessions-1"]["id"] + "?last=6h", "Ledger", CHART, table),
         Page("finding", "/#/findings/" + finding, "Evidence"),
         Page("finding-cleared", "/#/findings/" + cleared, "cleared"),
-        Page("silence-dialog", "/#/findings/" + finding, "Evidence", dialog),
-        Page("postmortem", "/#/postmortems/" + death, "Who grew"),
+        Page("silence-dialog", "/#/findings/" + finding, "Evidence", act=dialog),
+        Page("postmortem", "/#/postmortems/" + death, "Who grew", CHART),
         Page("silences", "/#/silences", "OPS-411"),
         Page("alerts", "/#/alerts", "rocksdb-over-budget"),
-        Page("keys", "/#/", "reaches its limit", keys),
+        Page("keys", "/#/", "reaches its limit", act=keys),
         Page("not-here", "/#/pods/999999", "Not here"),
         Page("docs", "/docs/", "Bankfull"),
         Page("rule", "/docs/rules/rocksdb-over-budget", "rocksdb-over-budget"),
