@@ -52,33 +52,59 @@ return 'new';
 """
 
 
+def darkened(b):
+    """The page that is there, in the other scheme: no new load, and no look at it while it is on its way there."""
+    b.media(dark=True)
+    return b.driver.execute_async_script(DARK)
+
+
 def rules(b, script, pages_):
     """axe-core on every page, in both schemes and all widths."""
     for page in pages_:
         bad = {}
-        for dark in (False, True):
-            b.media(dark=dark)
-            for width, height in SIZES.items():
-                b.size(width, height)
-                if not page.open(b):
-                    bad["not there"] = "%s does not say %r: %s" % (page.path, page.text, b.text("body")[:300])
-                    continue
-                b.cdp("Runtime.evaluate", expression=script)
-                for violation in b.driver.execute_async_script(RUN, TAGS):
-                    where = EXCEPTIONS.get(violation["id"], (None, ""))[0]
-                    nodes = [n for n in violation["nodes"] if where is None or where not in n["target"]]
-                    if nodes or not violation["nodes"]:
-                        bad.setdefault(violation["id"], "%s %s (%d px%s): %s\n" % (
-                            violation["impact"], violation["help"], width, ", dark" if dark else "", len(nodes)) + "\n".join(
-                                "  %s %s\n    %s" % (n["target"], n["html"], n["why"].replace("\n", " ")) for n in nodes[:3]))
-                wide = b.js("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
-                if wide > 0:
-                    bad.setdefault("overflow", "the page is %d px wider than %d: %s" % (wide, width, b.js(WIDER)))
+        for width, height in SIZES.items():
+            b.media()
+            b.size(width, height)
+            if not page.open(b):
+                bad["not there"] = "%s does not say %r: %s" % (page.path, page.text, b.text("body")[:300])
+                continue
+            b.cdp("Runtime.evaluate", expression=script)
+            look(b, bad, "%d px" % width, width)
+            if darkened(b):
+                look(b, bad, "%d px, dark" % width, width)
+            else:
+                bad["dark"] = "the page stays light at %d px" % width
         ok(not bad, "axe: %s" % page.name, "\n".join("%s: %s" % item for item in bad.items()))
     b.media()
     b.size(1280, 900)
 
 
+def look(b, bad, where, width):
+    """What is wrong with the page as it stands, into `bad`, once a rule."""
+    for violation in b.driver.execute_async_script(RUN, TAGS):
+        excepted = EXCEPTIONS.get(violation["id"], (None, ""))[0]
+        nodes = [n for n in violation["nodes"] if excepted is None or excepted not in n["target"]]
+        if nodes or not violation["nodes"]:
+            bad.setdefault(violation["id"], "%s %s (%s): %s\n" % (violation["impact"], violation["help"], where, len(nodes)) + "\n".join(
+                "  %s %s\n    %s" % (n["target"], n["html"], n["why"].replace("\n", " ")) for n in nodes[:3]))
+    wide = b.js(TOO_WIDE)
+    if wide > 0:
+        bad.setdefault("overflow", "the page is %d px wider than %d: %s" % (wide, width, b.js(WIDER)))
+
+
+# theme.js hears of the scheme by an event, docs.css needs none; transitions, if there will be any, have ended.
+DARK = """
+const done = arguments[0], end = performance.now() + 5000;
+const dark = () => matchMedia('(prefers-color-scheme: dark)').matches && (document.documentElement.dataset.theme ?? 'dark') === 'dark';
+const moving = () => document.getAnimations().some((a) => a instanceof CSSTransition);
+const frame = (still) => requestAnimationFrame(() => {
+    const now = dark() && !moving() ? still + 1 : 0;
+    if (now === 3 || performance.now() > end) done(now === 3); else frame(now);
+});
+frame(0);
+"""
+
+TOO_WIDE = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
 WIDER = """
 return [...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
     .slice(0, 4).map((e) => e.tagName + '.' + e.className).join(' ');
@@ -141,7 +167,7 @@ def modes(b, pages_):
         # The zoom of a browser: half as many pixels, each twice as large.
         b.cdp("Emulation.setDeviceMetricsOverride", width=640, height=450, deviceScaleFactor=2, mobile=False)
         page.open(b)
-        wide = b.js("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        wide = b.js(TOO_WIDE)
         cut = b.js(CUT)
         ok(wide <= 0, "and at twice the size", "%d px too wide: %s" % (wide, b.js(WIDER)))
         ok(not cut, "where no heading or button is cut", "\n".join(cut))
