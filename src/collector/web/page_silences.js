@@ -2,6 +2,7 @@
 /* What is silent, why, by whom and until when; what was; and who did what. */
 import { del, get } from './api.js';
 import { h, name, prose, replace } from './dom.js';
+import { badge, card, dim, table } from './parts.js';
 import { left, matchersText, openSilence } from './silence_dialog.js';
 import { failure, loading } from './states.js';
 import { when } from './time.js';
@@ -9,12 +10,6 @@ import { when } from './time.js';
 const REFRESH_MS = 10000;
 const PAGE = 50;
 const KINDS = { silence: 'silence', acknowledgement: 'acknowledged' };
-
-function table(caption, heads, rows)
-{
-	return h('div', { class: 'scroll' }, h('table', { class: 'figures' }, h('caption', { class: 'unseen' }, caption),
-		h('thead', null, h('tr', null, heads.map((text) => h('th', { scope: 'col' }, text)))), h('tbody', null, rows)));
-}
 
 /* Pressed twice it is done: one slip of a finger calls nobody at night. */
 function endButton(silence, end)
@@ -34,59 +29,66 @@ function endButton(silence, end)
 	return button;
 }
 
+const ACTIVE = ['What', '~Covers', '~Why', 'Who', 'Until'];
 function activeRow(silence, end)
 {
-	return h('tr', null, h('td', null, h('span', { class: 'badge' }, KINDS[silence.kind] ?? silence.kind), end ? h('div', null, endButton(silence, end)) : null),
-		h('td', { class: 'long' }, matchersText(silence.matchers)), h('td', { class: 'long' }, prose(silence.reason)), h('td', null, name(silence.author, 40)),
-		h('td', null, when(silence.until_ms), h('div', { class: 'muted' }, left(silence))));
+	return [[badge(KINDS[silence.kind] ?? silence.kind), end ? h('div', null, endButton(silence, end)) : null], matchersText(silence.matchers), prose(silence.reason),
+		name(silence.author, 40), [when(silence.until_ms), h('div', { class: 'muted' }, left(silence))]];
 }
 
+const ENDED = ['What', '~Covered', '~Why', 'Who', 'From', 'Ended'];
 function endedRow(silence)
 {
 	const how = { expired: 'it expired', resolved: 'nothing is open any more' }[silence.ended_by];
-	return h('tr', null, h('td', null, h('span', { class: 'badge state-gone' }, KINDS[silence.kind] ?? silence.kind)),
-		h('td', { class: 'long' }, matchersText(silence.matchers)), h('td', { class: 'long' }, prose(silence.reason)), h('td', null, name(silence.author, 40)),
-		h('td', null, when(silence.created_ms)), h('td', null, when(silence.ended_ms), h('div', { class: 'muted' }, how ?? ['by ', name(silence.ended_by, 40)])));
+	return [h('span', { class: 'badge state-gone' }, KINDS[silence.kind] ?? silence.kind), matchersText(silence.matchers), prose(silence.reason), name(silence.author, 40),
+		when(silence.created_ms), [when(silence.ended_ms), h('div', { class: 'muted' }, how ?? ['by ', name(silence.ended_by, 40)])]];
 }
 
+const DEEDS = ['When', 'Who', 'What', '~About', '~Why'];
 function deedRow(deed)
 {
 	const about = deed.after ?? deed.before;
-	return h('tr', null, h('td', null, when(deed.at_ms)), h('td', null, name(deed.who, 40), h('div', { class: 'muted' }, name(deed.peer, 48))),
-		h('td', null, name(deed.what, 40)), h('td', { class: 'long' }, about?.matchers ? matchersText(about.matchers) : null),
-		h('td', { class: 'long' }, about?.reason ? prose(about.reason) : null));
+	return [when(deed.at_ms), [name(deed.who, 40), h('div', { class: 'muted' }, name(deed.peer, 48))], name(deed.what, 40),
+		about?.matchers ? matchersText(about.matchers) : '', about?.reason ? prose(about.reason) : ''];
 }
 
 /* A list that is read when it is opened, page by page. */
 function pages(summary, path, params, heads, row, none)
 {
-	const body = h('tbody', null);
+	const place = h('div', null);
 	const more = h('button', { type: 'button', hidden: true, on: { click: () => load() } }, 'More');
 	const state = h('p', { class: 'muted', role: 'status' });
-	let cursor = null, begun = false;
+	let items = [], cursor = null, begun = false;
 	async function load()
 	{
+		const mine = items;
 		try {
 			const list = await get(path, { ...params, limit: PAGE, cursor });
-			body.append(...list.items.map(row));
+			if (mine !== items)
+				return; /* it was begun anew meanwhile */
+			items.push(...list.items);
 			cursor = list.next;
-			more.hidden = cursor === null;
-			replace(state, body.childElementCount || cursor ? null : none);
+			paint();
+			replace(state, items.length || cursor ? null : none);
 		} catch (error) {
 			replace(state, prose(error.message));
 		}
 	}
-	const frame = table(summary, heads, []);
-	frame.querySelector('tbody').replaceWith(body);
+	function paint()
+	{
+		replace(place, table(heads, items.map(row), summary));
+		more.hidden = cursor === null;
+	}
 	const element = h('details', { class: 'card', on: { toggle: () => {
 		if (element.open && !begun)
 			anew();
-	} } }, h('summary', null, summary), frame, state, more);
+	} } }, h('summary', null, summary), place, state, more);
 	function anew()
 	{
 		begun = element.open;
+		items = [];
 		cursor = null;
-		replace(body);
+		paint();
 		if (begun)
 			load();
 	}
@@ -102,7 +104,7 @@ class Page {
 		this.rest = h('div', { class: 'page' });
 		this.problem = h('p', { class: 'problem', role: 'alert' });
 		root.append(h('div', { class: 'page' }, h('div', { class: 'page-head' }, h('h1', null, 'Silences')), this.head, this.problem,
-			h('section', { class: 'card' }, h('h2', null, 'Active'), this.active), this.rest));
+			card('Active', this.active), this.rest));
 		this.start();
 		this.timer = setInterval(() => this.load(), REFRESH_MS);
 	}
@@ -119,10 +121,10 @@ class Page {
 		const may = this.me.role === 'operator';
 		replace(this.head, may ?
 			h('button', { class: 'primary', type: 'button', on: { click: () => openSilence(this.ctx, this.scratch(), () => this.changed()) } }, 'New silence') :
-			h('span', { class: 'muted' }, 'Your role is viewer: an operator makes silences and ends them.'));
+			dim('Your role is viewer: an operator makes silences and ends them.'));
 		this.lists = [
-			pages('Ended', '/silences', { active: false }, ['What', 'Covered', 'Why', 'Who', 'From', 'Ended'], endedRow, 'None has ended yet.'),
-			may ? pages('Who did what', '/audit', {}, ['When', 'Who', 'What', 'About', 'Why'], deedRow, 'Nothing was done yet.') : null].filter(Boolean);
+			pages('Ended', '/silences', { active: false }, ENDED, endedRow, 'None has ended yet.'),
+			may ? pages('Who did what', '/audit', {}, DEEDS, deedRow, 'Nothing was done yet.') : null].filter(Boolean);
 		replace(this.rest, this.lists.map((list) => list.element));
 		await this.load(true);
 	}
@@ -141,7 +143,7 @@ class Page {
 				return; /* a button that somebody is about to press stays */
 			const end = this.me?.role === 'operator' ? (silence, button) => this.end(silence, button) : null;
 			replace(this.active, list.items.length ?
-				table('Active silences', ['What', 'Covers', 'Why', 'Who', 'Until'], list.items.map((s) => activeRow(s, end))) :
+				table(ACTIVE, list.items.map((s) => activeRow(s, end)), 'Active silences') :
 				h('p', null, 'Nothing is silenced. A finding that somebody knows of can be silenced where it is shown, or here by what it is about.'));
 			replace(this.problem);
 		} catch (error) {
