@@ -105,6 +105,9 @@ if command -v node >/dev/null; then
 	printf '.gone { color: red; }\n:root { --gone: red; }\n' >>"$web/a.css"
 	sees "webcheck: a class that nothing has" "$webcheck" 'a.css:6: .gone'
 	sees "webcheck: a colour that nothing uses" "$webcheck" 'a.css:7: --gone'
+	printf '%s\n' "$spdx" "import './b.js';" >"$web/main.js"
+	echo '<script type="module" src="/main.js"></script>' >"$web/index.html"
+	sees "webcheck: a module that is asked for late" "$webcheck" 'index.html: b.js is part of the shell'
 else
 	echo 'ok - webcheck # SKIP node is not installed'
 fi
