@@ -43,7 +43,7 @@ struct work {
 
 static void put_frame(struct api_call *call, const struct view_query *query, struct work *work)
 {
-	const struct row_context context = { &work->index, call->api->silences, call->now };
+	const struct row_context context = { call->api->silences, call->now };
 	struct js_out *out = &call->out;
 	struct view_summary summary;
 	js_out_object(out);

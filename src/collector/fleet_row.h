@@ -9,7 +9,6 @@
 
 /* What a row needs beside the fleet. `silences`: or NULL. */
 struct row_context {
-	const struct fleet_index *index;
 	const struct silences *silences;
 	struct wall now;
 };

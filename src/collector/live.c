@@ -143,7 +143,6 @@ static void on_timer(void *context)
 {
 	struct live *live = context;
 	uint64_t again_ms = live_tick(live, loop_now(live->loop), clock_wall());
-	live->ticking = again_ms > 0;
 	if (again_ms > 0)
 		loop_timer_set(live->timer, again_ms);
 }
@@ -154,7 +153,6 @@ static void hurry(struct live *live)
 	if (!live->timer || live->stopped)
 		return;
 	struct mono now = loop_now(live->loop);
-	live->ticking = true;
 	loop_timer_set(live->timer, mono_ms_until(now, live->not_before) + 1);
 }
 

@@ -92,7 +92,7 @@ struct live {
 	struct store *store;
 	struct auth *auth;
 	struct loop_timer *timer;
-	bool ticking, stopped;
+	bool stopped;
 	struct mono now, round_due, not_before; /* not_before: the agents' share of the time is over */
 	struct wall wall;
 	struct live_viewer *viewers;

@@ -175,7 +175,7 @@ static struct str text_of(const struct topic *topic, const struct live_row *row)
 static bool put_row(struct topic *topic, const struct view_row *row, struct live_row *made)
 {
 	struct live *live = topic->live;
-	const struct row_context context = { &live->index, live->silences, live->wall };
+	const struct row_context context = { live->silences, live->wall };
 	struct js_out out;
 	made->at = live->text.len;
 	js_out_start(&out, &live->text, 0);

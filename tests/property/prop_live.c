@@ -152,7 +152,7 @@ static void check(const struct fleet *fleet, const struct replay *r, struct wall
 	assert_int_equal(r->total, window.total);
 	assert_int_equal(r->matching, window.matching);
 	assert_int_equal(r->n, window.n);
-	const struct row_context context = { &index, NULL, now };
+	const struct row_context context = { NULL, now };
 	for (size_t i = 0; i < window.n; i++) {
 		buf_clear(&text);
 		js_out_start(&out, &text, 0);
