@@ -167,6 +167,25 @@ static const struct live_row *shown_before(const struct topic *topic, size_t at,
 	return NULL;
 }
 
+static bool silences_changed(const struct topic *topic)
+{
+	return topic->live->silences && topic->silences != silences_version(topic->live->silences);
+}
+
+/* So long has nothing been said that something is to be. */
+static bool is_quiet(const struct topic *topic)
+{
+	return !mono_ms_until(topic->live->now, mono_add_ms(topic->said, LIVE_QUIET_MS));
+}
+
+/* What was put together becomes the topic's; its room is for the next. */
+static void keep(struct buf *kept, struct buf *fresh)
+{
+	struct buf old = *kept;
+	*kept = *fresh;
+	*fresh = old;
+}
+
 static struct str text_of(const struct topic *topic, const struct live_row *row)
 {
 	return (struct str){ topic->rows.ptr + row->at, row->len };
@@ -199,7 +218,7 @@ static bool take_row(struct topic *topic, size_t at, struct live_row *made, uint
 	const struct live_row *before = shown_before(topic, at, made->id);
 	*ret_stood = before ? (uint8_t)(before - topic->shown) : LIVE_NEW;
 	bool moved = !before || changed_at(topic, row) > topic->generation || before->signature != made->signature ||
-		     (live->silences && topic->silences != silences_version(live->silences));
+		     silences_changed(topic);
 	*ret_changed = false;
 	if (before && !moved && topic->minute == live->wall.ms / MINUTE_MS) {
 		made->at = live->text.len;
@@ -242,9 +261,7 @@ static bool take_facets(struct topic *topic)
 	fleet_put_facets(&out, &live->facets);
 	if (!end_members(&text, 0, &out) || str_eq(buf_str(&text), buf_str(&topic->facets)))
 		return false;
-	struct buf kept = topic->facets;
-	topic->facets = text;
-	text = kept;
+	keep(&topic->facets, &text);
 	topic->facets_seq++;
 	return true;
 }
@@ -278,9 +295,7 @@ static bool take_rows(struct topic *topic, struct live_step *step)
 			step->changed[step->n_changed++] = (uint8_t)i;
 		step->moved = step->moved || step->stood[i] != i;
 	}
-	struct buf kept = topic->rows;
-	topic->rows = live->text;
-	live->text = kept;
+	keep(&topic->rows, &live->text);
 	/* cppcheck-suppress uninitvar ; as many as the loop has taken */
 	memcpy(topic->shown, fresh, live->window.n * sizeof fresh[0]);
 	topic->n_shown = live->window.n;
@@ -344,8 +359,7 @@ static bool build_one(struct topic *topic)
 	struct live *live = topic->live;
 	struct js_out out;
 	/* Ages stand in it: it is told again when nothing else happens. */
-	bool quiet = topic->seq == 0 || !mono_ms_until(live->now, mono_add_ms(topic->said, LIVE_QUIET_MS)) ||
-		     (live->silences && topic->silences != silences_version(live->silences));
+	bool quiet = topic->seq == 0 || is_quiet(topic) || silences_changed(topic);
 	topic->due = false;
 	buf_clear(&live->text);
 	js_out_start(&out, &live->text, 0);
@@ -353,9 +367,7 @@ static bool build_one(struct topic *topic)
 	bool told = topic->request.kind == LIVE_POD ? put_pod(topic, &out, quiet) : put_workload(topic, &out, quiet);
 	if (!told || !end_members(&live->text, 0, &out))
 		return false;
-	struct buf kept = topic->rows;
-	topic->rows = live->text;
-	live->text = kept;
+	keep(&topic->rows, &live->text);
 	live->step.possible = false;
 	return true;
 }
@@ -364,10 +376,8 @@ static bool build_one(struct topic *topic)
 
 bool topic_is_stale(const struct topic *topic)
 {
-	const struct live *live = topic->live;
-	return topic->due || topic->sparks_due || topic->version != live->index.version ||
-	       (live->silences && topic->silences != silences_version(live->silences)) ||
-	       !mono_ms_until(live->now, mono_add_ms(topic->said, LIVE_QUIET_MS));
+	return topic->due || topic->sparks_due || topic->version != topic->live->index.version ||
+	       silences_changed(topic) || is_quiet(topic);
 }
 
 bool topic_build(struct topic *topic)
@@ -380,7 +390,7 @@ bool topic_build(struct topic *topic)
 	topic->silences = live->silences ? silences_version(live->silences) : 0;
 	topic->at_ms = live->wall.ms;
 	topic->minute = live->wall.ms / MINUTE_MS;
-	if (!told && mono_ms_until(live->now, mono_add_ms(topic->said, LIVE_QUIET_MS)))
+	if (!told && !is_quiet(topic))
 		return false;
 	/* Something is said all the same: that nothing has changed. */
 	if (!told)
