@@ -238,6 +238,18 @@ static void close_viewer(struct live_viewer *viewer, unsigned code, const char *
 		server_ws_close(viewer->ws, code, reason);
 }
 
+/* Another sight: nothing of the old one may follow. */
+static void look_anew(struct live_viewer *viewer)
+{
+	struct live *live = viewer->live;
+	struct live_request request;
+	memcpy(&request, &viewer->topic->request, sizeof request);
+	topic_leave(viewer);
+	if (!topic_join(live, viewer, &request))
+		close_viewer(viewer, 1011, "no memory");
+	hurry(live);
+}
+
 static void say_denied(const struct live_viewer *viewer, bool old)
 {
 	char shown[2 * sizeof viewer->viewer.name];
@@ -252,7 +264,6 @@ void live_recheck(struct live *live, struct mono now)
 	bool again = generation != live->auth_generation;
 	live->auth_generation = generation;
 	for (struct live_viewer *viewer = live->viewers; viewer; viewer = viewer->next) {
-		struct auth_viewer was = viewer->viewer;
 		bool old = viewer->viewer.way == AUTH_PROXY &&
 			   !mono_ms_until(now, mono_add_ms(viewer->opened, LIVE_PROXY_MS));
 		if (viewer->closing || (!again && !old))
@@ -262,17 +273,8 @@ void live_recheck(struct live *live, struct mono now)
 			close_viewer(viewer, LIVE_CLOSE_DENIED, "credentials");
 			continue;
 		}
-		/* Another sight: nothing of the old one may follow. */
-		bool same = was.n_namespaces == viewer->viewer.n_namespaces &&
-			    memcmp(was.namespaces, viewer->viewer.namespaces, sizeof was.namespaces) == 0;
-		if (same || !viewer->topic)
-			continue;
-		struct live_request request;
-		memcpy(&request, &viewer->topic->request, sizeof request);
-		topic_leave(viewer);
-		if (!topic_join(live, viewer, &request))
-			close_viewer(viewer, 1011, "no memory");
-		hurry(live);
+		if (viewer->topic && !live_same_sight(&viewer->topic->sight, &viewer->viewer))
+			look_anew(viewer);
 	}
 }
 

@@ -108,6 +108,7 @@ struct live {
 };
 
 /* live_topic.c */
+bool live_same_sight(const struct auth_viewer *a, const struct auth_viewer *b);
 /* NULL: no memory. */
 struct topic *topic_join(struct live *live, struct live_viewer *viewer, const struct live_request *request);
 void topic_leave(struct live_viewer *viewer); /* frees the topic with its last viewer */

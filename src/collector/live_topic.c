@@ -27,7 +27,7 @@ static uint64_t hash_of(const struct live_request *request, const struct auth_vi
 	return hash;
 }
 
-static bool same_sight(const struct auth_viewer *a, const struct auth_viewer *b)
+bool live_same_sight(const struct auth_viewer *a, const struct auth_viewer *b)
 {
 	bool same = a->n_namespaces == b->n_namespaces;
 	for (size_t i = 0; same && i < a->n_namespaces; i++)
@@ -39,7 +39,7 @@ static struct topic *find(const struct live *live, const struct live_request *re
 			  uint64_t hash)
 {
 	for (struct topic *topic = live->topics; topic; topic = topic->next) {
-		if (topic->hash != hash || !same_sight(&topic->sight, viewer))
+		if (topic->hash != hash || !live_same_sight(&topic->sight, viewer))
 			continue;
 		/* Cleared, filled and copied whole (live_request.h). Were two equal ones not the same, they would not share. */
 		/* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-exp42-c,cert-flp37-c) */
