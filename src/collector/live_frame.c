@@ -82,7 +82,8 @@ static const char *type_of(const struct topic *topic, bool step)
 	return topic->request.kind == LIVE_POD ? "pod" : "workload";
 }
 
-static struct str body_of(struct topic *topic, bool step)
+/* Without memory for it nobody is sent half of it: the next who asks has it made again. */
+static const struct buf *body_of(struct topic *topic, bool step)
 {
 	struct buf *body = step ? &topic->step : &topic->whole;
 	uint64_t *seq = step ? &topic->step_seq : &topic->whole_seq;
@@ -91,9 +92,9 @@ static struct str body_of(struct topic *topic, bool step)
 			put_step(topic, body);
 		else
 			put_whole(topic, body);
-		*seq = topic->seq;
+		*seq = buf_failed(body) ? 0 : topic->seq;
 	}
-	return buf_str(body);
+	return body;
 }
 
 bool topic_frame(struct live_viewer *viewer, struct buf *frame)
@@ -103,9 +104,11 @@ bool topic_frame(struct live_viewer *viewer, struct buf *frame)
 	if (!topic || topic->due || topic->seq == 0 || viewer->seen == topic->seq)
 		return false;
 	bool step = topic->last.possible && viewer->seen > 0 && viewer->seen == topic->seq - 1;
-	struct str body = body_of(topic, step);
+	const struct buf *body = body_of(topic, step);
+	if (buf_failed(body))
+		return false;
 	(void)buf_printf(frame, "{\"type\":\"%s\",\"n\":%" PRId64 ",", type_of(topic, step), viewer->n);
-	(void)buf_add(frame, body);
+	(void)buf_add(frame, buf_str(body));
 	if (viewer->facets_seen != topic->facets_seq) {
 		(void)buf_putc(frame, ',');
 		(void)buf_add(frame, buf_str(&topic->facets));

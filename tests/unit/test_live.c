@@ -9,8 +9,7 @@
 
 #include <stdio.h>
 
-#include "collector/live.h"
-#include "data/js.h"
+#include "collector/live_parts.h"
 #include "support/fleetfill.h"
 
 static const struct wall t0 = { INT64_C(1764489600000) };
@@ -355,6 +354,29 @@ static void who_does_not_read_is_behind(void **state)
 	stand_done(&s);
 }
 
+/* As where there is no memory: half a frame is none, and it is made again when there is. */
+static void half_a_frame_is_none(void **state)
+{
+	(void)state;
+	struct stand s;
+	stand_init(&s, 3, NULL);
+	struct live_viewer *viewer = viewer_of(&s, NULL);
+	ask(viewer, "{\"subscribe\":\"fleet\",\"view\":\"pods\",\"sort\":\"name\"}");
+	pass(&s, 200);
+	size_t cap = viewer->topic->whole.cap;
+	viewer->topic->whole.cap = 300;
+	silent(&s, viewer);
+	viewer->topic->whole.cap = cap;
+	assert_string_equal(ids(hear(&s, viewer, "fleet")), "1 2 3");
+	feed(&s, 1, 7);
+	pass(&s, 200);
+	viewer->topic->step.cap = 20;
+	silent(&s, viewer);
+	viewer->topic->step.cap = cap;
+	assert_string_equal(ids(hear(&s, viewer, "rows")), "2");
+	stand_done(&s);
+}
+
 static void the_clock_moves_states(void **state)
 {
 	(void)state;
@@ -619,6 +641,7 @@ int main(void)
 		cmocka_unit_test(equal_ones_share),
 		cmocka_unit_test(another_namespace_is_not_there),
 		cmocka_unit_test(who_does_not_read_is_behind),
+		cmocka_unit_test(half_a_frame_is_none),
 		cmocka_unit_test(the_clock_moves_states),
 		cmocka_unit_test(one_at_a_time),
 		cmocka_unit_test(errors),
