@@ -8,14 +8,11 @@ static void put_above(const struct topic *topic, struct buf *out)
 {
 	struct js_out js;
 	(void)buf_printf(out, ",\"total\":%" PRIu64 ",\"matching\":%" PRIu64 ",", topic->total, topic->matching);
-	/* The comma is where the object's brace would be, and the closing one goes. */
-	auto_buf struct buf text = { .cap = LIVE_BODY_CAP };
-	js_out_start(&js, &text, 0);
+	size_t from = out->len;
+	js_out_start(&js, out, 0);
 	js_out_object(&js);
 	fleet_put_summary(&js, &topic->summary);
-	js_out_object_end(&js);
-	if (js_out_end(&js, NULL) == 0)
-		(void)buf_add(out, (struct str){ text.ptr + 1, text.len - 2 });
+	(void)live_end_members(out, from, &js); /* what failed is told by the buffer */
 }
 
 static void put_row(const struct topic *topic, size_t at, struct buf *out)

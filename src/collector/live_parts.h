@@ -108,6 +108,8 @@ struct live {
 };
 
 /* live_topic.c */
+/* Ends an object that began at `from` of `buf`, and leaves of it what is between its braces. */
+bool live_end_members(struct buf *buf, size_t from, struct js_out *out);
 bool live_same_sight(const struct auth_viewer *a, const struct auth_viewer *b);
 /* NULL: no memory. */
 struct topic *topic_join(struct live *live, struct live_viewer *viewer, const struct live_request *request);

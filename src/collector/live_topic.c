@@ -125,14 +125,14 @@ void topic_leave(struct live_viewer *viewer)
 
 /* --- rows -------------------------------------------------------------------------------------------------------- */
 
-/* What is between the braces of an object, at the end of `buf`. */
-static bool end_members(struct buf *buf, size_t from, struct js_out *out)
+bool live_end_members(struct buf *buf, size_t from, struct js_out *out)
 {
 	js_out_object_end(out);
 	if (js_out_end(out, NULL) < 0 || buf->len < from + 2)
 		return false;
 	memmove(buf->ptr + from, buf->ptr + from + 1, buf->len - from - 2);
 	buf->len -= 2;
+	buf->ptr[buf->len] = '\0';
 	return true;
 }
 
@@ -259,7 +259,7 @@ static bool take_facets(struct topic *topic)
 	js_out_start(&out, &text, 0);
 	js_out_object(&out);
 	fleet_put_facets(&out, &live->facets);
-	if (!end_members(&text, 0, &out) || str_eq(buf_str(&text), buf_str(&topic->facets)))
+	if (!live_end_members(&text, 0, &out) || str_eq(buf_str(&text), buf_str(&topic->facets)))
 		return false;
 	keep(&topic->facets, &text);
 	topic->facets_seq++;
@@ -365,7 +365,7 @@ static bool build_one(struct topic *topic)
 	js_out_start(&out, &live->text, 0);
 	js_out_object(&out);
 	bool told = topic->request.kind == LIVE_POD ? put_pod(topic, &out, quiet) : put_workload(topic, &out, quiet);
-	if (!told || !end_members(&live->text, 0, &out))
+	if (!told || !live_end_members(&live->text, 0, &out))
 		return false;
 	keep(&topic->rows, &live->text);
 	live->step.possible = false;
