@@ -136,6 +136,22 @@ static void hear(struct replay *r)
 	}
 }
 
+static void check_summary(const struct fleet_index *index, const struct replay *r)
+{
+	auto_buf struct buf text = { .cap = 4096 };
+	char wanted[sizeof r->summary + 20];
+	struct view_summary summary;
+	struct js_out out;
+	fleet_view_summary(index, &r->who, &summary);
+	js_out_start(&out, &text, 0);
+	js_out_object(&out);
+	fleet_put_summary(&out, &summary);
+	js_out_object_end(&out);
+	assert_int_equal(js_out_end(&out, NULL), 0);
+	(void)snprintf(wanted, sizeof wanted, "{\"summary\":%s}", r->summary);
+	assert_string_equal(wanted, text.ptr);
+}
+
 /* What a look at the fleet shows, with nothing kept from before. */
 static void check(const struct fleet *fleet, const struct replay *r, struct wall now)
 {
@@ -152,6 +168,7 @@ static void check(const struct fleet *fleet, const struct replay *r, struct wall
 	assert_int_equal(r->total, window.total);
 	assert_int_equal(r->matching, window.matching);
 	assert_int_equal(r->n, window.n);
+	check_summary(&index, r);
 	const struct row_context context = { NULL, now };
 	for (size_t i = 0; i < window.n; i++) {
 		buf_clear(&text);
