@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/api.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -64,6 +65,15 @@ bool api_row(struct str text, int64_t *ret_row)
 	return true;
 }
 
+bool api_cursor_row(struct api_call *call, int64_t *ret_row)
+{
+	const char *cursor = call->query.cursor;
+	bool good = !cursor || api_row(str_of(cursor), ret_row);
+	if (!good)
+		api_error(call->reply, 400, "bad-parameter", "cursor: none of ours");
+	return good;
+}
+
 bool api_sees(const struct api_call *call, const struct subject_view *subject)
 {
 	return auth_sees(&call->viewer, subject->namespace_) && subject_matches(&call->query.filter, subject);
@@ -83,6 +93,13 @@ void api_list_end(struct api_call *call, const char *next)
 	js_out_text(&call->out, next);
 	js_out_object_end(&call->out);
 	api_end(call);
+}
+
+void api_list_end_row(struct api_call *call, int64_t next)
+{
+	char text[24];
+	(void)snprintf(text, sizeof text, "%" PRId64, next);
+	api_list_end(call, next ? text : NULL);
 }
 
 void api_end(struct api_call *call)

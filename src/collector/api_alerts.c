@@ -185,10 +185,8 @@ void api_alerts(struct api_call *call)
 	int64_t below = 0;
 	if (!may_ask(call))
 		return;
-	if (call->query.cursor && !api_row(str_of(call->query.cursor), &below)) {
-		api_error(call->reply, 400, "bad-parameter", "cursor: none of ours");
+	if (!api_cursor_row(call, &below))
 		return;
-	}
 	const struct alert_book *book = alerts_book(call->api->alerts);
 	size_t all = book->n_active + book->n_ended, n = 0;
 	auto_free const struct alert **found = calloc(all + 1, sizeof(struct alert *));

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What people did here, for operators: newest first. */
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "collector/api_parts.h"
 #include "collector/store_audit.h"
 #include "wire/put.h"
@@ -59,17 +56,13 @@ void api_audit(struct api_call *call)
 {
 	struct listing list = { .call = call };
 	int64_t below = 0;
-	char next[24];
 	struct err err;
-	if (call->query.cursor && !api_row(str_of(call->query.cursor), &below)) {
-		api_error(call->reply, 400, "bad-parameter", "cursor: none of ours");
+	if (!api_cursor_row(call, &below))
 		return;
-	}
 	api_list_start(call);
 	if (store_each_audit(call->api->store, below, LOOKS_MAX + 1, list_one, &list, &err) < 0) {
 		api_failed(call->reply, &err);
 		return;
 	}
-	(void)snprintf(next, sizeof next, "%" PRId64, list.last);
-	api_list_end(call, list.more ? next : NULL);
+	api_list_end_row(call, list.more ? list.last : 0);
 }

@@ -102,10 +102,8 @@ static void page_run(struct api_call *call, page_read_fn *read)
 					      .from = q->from,
 					      .to = q->to,
 					      .most = ROWS_AT_ONCE };
-	if (q->cursor && !api_row(str_of(q->cursor), &page->filter.below_row)) {
-		api_error(call->reply, 400, "bad-parameter", "cursor: none of ours");
+	if (!api_cursor_row(call, &page->filter.below_row))
 		return;
-	}
 	api_list_start(call);
 	int rc = 0;
 	do {
@@ -117,9 +115,7 @@ static void page_run(struct api_call *call, page_read_fn *read)
 		api_failed(call->reply, &err);
 		return;
 	}
-	char next[24];
-	(void)snprintf(next, sizeof next, "%" PRId64, page->last);
-	api_list_end(call, page->full || page->in_chunk == ROWS_AT_ONCE ? next : NULL);
+	api_list_end_row(call, page->full || page->in_chunk == ROWS_AT_ONCE ? page->last : 0);
 }
 
 /* --- findings ---------------------------------------------------------------------------------------------------- */

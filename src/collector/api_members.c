@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pods of a workload, present and past, and which of them hold far more of an owner than the others do. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/auto.h"
@@ -115,17 +113,15 @@ static int put_present(struct members *members, int64_t below, struct err *err)
 /* Newest first, by the row of the agent: whoever comes or goes meanwhile moves no other. */
 void api_workload_pods(struct api_call *call, struct str id)
 {
-	char names[3][WIRE_NAME_CAP], next[24];
+	char names[3][WIRE_NAME_CAP];
 	struct subject_view view;
 	struct members members = { .call = call, .view = &view };
 	int64_t below = 0;
 	struct err err;
 	if (!find(call, id, &view, &members.workload, names))
 		return;
-	if (call->query.cursor && !api_row(str_of(call->query.cursor), &below)) {
-		api_error(call->reply, 400, "bad-parameter", "cursor: none of ours");
+	if (!api_cursor_row(call, &below))
 		return;
-	}
 	api_list_start(call);
 	int rc = call->query.past ? store_each_agent_of(call->api->store, names[2], below, put_past, &members, &err)
 				  : put_present(&members, below, &err);
@@ -133,8 +129,7 @@ void api_workload_pods(struct api_call *call, struct str id)
 		api_failed(call->reply, &err);
 		return;
 	}
-	(void)snprintf(next, sizeof next, "%" PRId64, members.last);
-	api_list_end(call, members.more ? next : NULL);
+	api_list_end_row(call, members.more ? members.last : 0);
 }
 
 /* --- owners ------------------------------------------------------------------------------------------------------ */

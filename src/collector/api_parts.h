@@ -41,9 +41,13 @@ bool api_find_agent(struct api_call *call, struct str id, int64_t *ret_agent);
 /* from and to as given, or the last hour. False: 400, one is not before the other. */
 bool api_range(struct api_call *call, struct wall *ret_from, struct wall *ret_to);
 
+/* The cursor of a list that goes by rows; without one `*ret_row` stays. False: 400. */
+bool api_cursor_row(struct api_call *call, int64_t *ret_row);
+
 /* A list: {"items": [, then items, then ], "next": cursor}. */
 void api_list_start(struct api_call *call);
 void api_list_end(struct api_call *call, const char *next); /* NULL: that was all */
+void api_list_end_row(struct api_call *call, int64_t next); /* 0: it is over */
 void api_end(struct api_call *call);                        /* of every reply that was written with `out` */
 
 /*

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "collector/api_parts.h"
 #include "collector/fleet_sum.h"
 
@@ -17,25 +14,22 @@ void api_pods(struct api_call *call)
 {
 	const struct fleet_pod *const *pods;
 	size_t n = fleet_pods(call->api->fleet, &pods), shown = 0;
-	int64_t after = 0;
-	char next[24] = "";
-	if (call->query.cursor && !api_row(str_of(call->query.cursor), &after)) {
-		api_error(call->reply, 400, "bad-parameter", "cursor: none of ours");
+	int64_t after = 0, next = 0;
+	if (!api_cursor_row(call, &after))
 		return;
-	}
 	api_list_start(call);
 	for (size_t i = fleet_after(call->api->fleet, after); i < n; i++) {
 		if (!pod_matches(call, pods[i]))
 			continue;
 		if (shown == call->query.limit) {
-			(void)snprintf(next, sizeof next, "%" PRId64, after);
+			next = after;
 			break;
 		}
 		api_put_pod(&call->out, pods[i], call->api->silences, call->now);
 		after = pods[i]->agent;
 		shown++;
 	}
-	api_list_end(call, next[0] ? next : NULL);
+	api_list_end_row(call, next);
 }
 
 /* One that is in the fleet, or NULL and 404. */

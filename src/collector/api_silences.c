@@ -72,21 +72,17 @@ void api_silences(struct api_call *call)
 	struct listing list = { .call = call };
 	enum silences_of which = !q->has_active ? SILENCES_ALL : q->active ? SILENCES_ACTIVE : SILENCES_ENDED;
 	int64_t below = 0;
-	char next[24];
 	struct err err;
 	if (!are_there(call))
 		return;
-	if (q->cursor && !api_row(str_of(q->cursor), &below)) {
-		api_error(call->reply, 400, "bad-parameter", "cursor: none of ours");
+	if (!api_cursor_row(call, &below))
 		return;
-	}
 	api_list_start(call);
 	if (silences_each(call->api->silences, which, call->now, below, list_one, &list, &err) < 0) {
 		api_failed(call->reply, &err);
 		return;
 	}
-	(void)snprintf(next, sizeof next, "%" PRId64, list.last);
-	api_list_end(call, list.more ? next : NULL);
+	api_list_end_row(call, list.more ? list.last : 0);
 }
 
 /* The one of this id that this viewer may know of; false: the reply says that there is none. */
