@@ -12,29 +12,11 @@ enum {
 	OUTLIERS_SHOWN = 10,
 };
 
-/* The workload of an id that the viewer may see, or NULL. It may have had pods and have none now. */
-static bool find(struct api_call *call, struct str id, struct subject_view *ret_view,
-		 const struct fleet_workload **ret_workload, char names[3][WIRE_NAME_CAP])
-{
-	const struct fleet_workload *const *workloads;
-	bool there = false;
-	(void)fleet_workloads(call->api->fleet, &workloads);
-	if (!api_workload_parse(id, names[0], names[1], names[2]) || !auth_sees(&call->viewer, names[1])) {
-		api_not_found(call);
-		return false;
-	}
-	size_t at = fleet_workload_at(call->api->fleet, names[0], names[1], names[2], &there);
-	*ret_workload = there ? workloads[at] : NULL;
-	*ret_view = (struct subject_view){ .cluster = names[0], .namespace_ = names[1], .workload = names[2] };
-	return true;
-}
-
 /* --- pods -------------------------------------------------------------------------------------------------------- */
 
 struct members {
 	struct api_call *call;
-	const struct subject_view *view;
-	const struct fleet_workload *workload; /* NULL: none of its pods is present */
+	struct api_named_workload of;
 	size_t shown;
 	int64_t last; /* that was shown */
 	bool more;
@@ -54,12 +36,11 @@ static bool put_past(void *context, const struct store_agent_row *row)
 	const struct api_query *q = &members->call->query;
 	struct subject_view view;
 	subject_view_of(&row->hello.subject, &view);
-	if (strcmp(view.cluster, members->view->cluster) != 0 ||
-	    strcmp(view.namespace_, members->view->namespace_) != 0 || (q->from.ms && row->last_seen.ms < q->from.ms) ||
-	    (q->to.ms && row->first_seen.ms >= q->to.ms))
+	if (strcmp(view.cluster, members->of.cluster) != 0 || strcmp(view.namespace_, members->of.namespace_) != 0 ||
+	    (q->from.ms && row->last_seen.ms < q->from.ms) || (q->to.ms && row->first_seen.ms >= q->to.ms))
 		return true;
 	const struct fleet_pod *pod = fleet_find(members->call->api->fleet, row->agent);
-	bool present = pod && pod->workload == members->workload;
+	bool present = pod && pod->workload == members->of.present;
 	if (!present && !subject_matches(&q->filter, &view))
 		return true;
 	if (!shows_another(members))
@@ -88,12 +69,12 @@ static int newest_first(const void *a, const void *b)
 static int put_present(struct members *members, int64_t below, struct err *err)
 {
 	size_t n = 0;
-	if (!members->workload)
+	if (!members->of.present)
 		return 0;
-	auto_free const struct fleet_pod **pods = reallocarray(NULL, members->workload->n_pods, sizeof *pods);
+	auto_free const struct fleet_pod **pods = reallocarray(NULL, members->of.present->n_pods, sizeof *pods);
 	if (!pods)
 		return err_set(err, ERR_NOMEM, "no memory for the pods of a workload");
-	for (const struct fleet_pod *pod = members->workload->pods; pod; pod = pod->next)
+	for (const struct fleet_pod *pod = members->of.present->pods; pod; pod = pod->next)
 		if (below == 0 || pod->agent < below)
 			pods[n++] = pod;
 	qsort(pods, n, sizeof(struct fleet_pod *), newest_first);
@@ -113,18 +94,17 @@ static int put_present(struct members *members, int64_t below, struct err *err)
 /* Newest first, by the row of the agent: whoever comes or goes meanwhile moves no other. */
 void api_workload_pods(struct api_call *call, struct str id)
 {
-	char names[3][WIRE_NAME_CAP];
-	struct subject_view view;
-	struct members members = { .call = call, .view = &view };
+	struct members members = { .call = call };
 	int64_t below = 0;
 	struct err err;
-	if (!find(call, id, &view, &members.workload, names))
+	if (!api_find_workload(call, id, &members.of))
 		return;
 	if (!api_cursor_row(call, &below))
 		return;
 	api_list_start(call);
-	int rc = call->query.past ? store_each_agent_of(call->api->store, names[2], below, put_past, &members, &err)
-				  : put_present(&members, below, &err);
+	int rc = call->query.past
+			 ? store_each_agent_of(call->api->store, members.of.name, below, put_past, &members, &err)
+			 : put_present(&members, below, &err);
 	if (rc < 0) {
 		api_failed(call->reply, &err);
 		return;
@@ -192,14 +172,13 @@ static void put_role(struct api_call *call, const struct fleet_workload *workloa
 
 void api_workload_owners(struct api_call *call, struct str id)
 {
-	char names[3][WIRE_NAME_CAP];
-	struct subject_view view;
-	const struct fleet_workload *workload = NULL;
+	struct api_named_workload named;
 	struct js_out *out = &call->out;
 	size_t fresh = 0, n = 0;
 	unsigned roles = 0;
-	if (!find(call, id, &view, &workload, names))
+	if (!api_find_workload(call, id, &named))
 		return;
+	const struct fleet_workload *workload = named.present;
 	if (!workload) {
 		api_not_found(call);
 		return;

@@ -38,6 +38,12 @@ bool api_has_text(const struct api_call *call, const struct fleet_pod *pod);
 
 /* A pod that the viewer may see, or 404; it may be gone: its history is in the store. Whether there is one that he may not see is not told. */
 bool api_find_agent(struct api_call *call, struct str id, int64_t *ret_agent);
+/* A workload by its id, as far as the viewer may see it, or 404. It may have had pods and have none now. */
+struct api_named_workload {
+	char cluster[64], namespace_[64], name[WIRE_NAME_CAP];
+	const struct fleet_workload *present; /* NULL: none of its pods is */
+};
+bool api_find_workload(struct api_call *call, struct str id, struct api_named_workload *ret_named);
 /* from and to as given, or the last hour. False: 400, one is not before the other. */
 bool api_range(struct api_call *call, struct wall *ret_from, struct wall *ret_to);
 

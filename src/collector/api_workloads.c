@@ -114,19 +114,31 @@ void api_workloads(struct api_call *call)
 	api_list_end(call, next.len ? next.ptr : NULL);
 }
 
+bool api_find_workload(struct api_call *call, struct str id, struct api_named_workload *ret_named)
+{
+	struct api_named_workload *named = ret_named;
+	const struct fleet_workload *const *workloads;
+	bool there;
+	if (!api_workload_parse(id, named->cluster, named->namespace_, named->name) ||
+	    !auth_sees(&call->viewer, named->namespace_)) {
+		api_not_found(call);
+		return false;
+	}
+	(void)fleet_workloads(call->api->fleet, &workloads);
+	size_t at = fleet_workload_at(call->api->fleet, named->cluster, named->namespace_, named->name, &there);
+	named->present = there ? workloads[at] : NULL;
+	return true;
+}
+
 void api_workload(struct api_call *call, struct str id)
 {
-	char cluster[64], namespace_[64], name[WIRE_NAME_CAP];
-	const struct fleet_workload *const *workloads;
-	bool there = false;
-	size_t at = 0;
-	(void)fleet_workloads(call->api->fleet, &workloads);
-	if (api_workload_parse(id, cluster, namespace_, name))
-		at = fleet_workload_at(call->api->fleet, cluster, namespace_, name, &there);
-	if (!there || !auth_sees(&call->viewer, namespace_)) {
+	struct api_named_workload named;
+	if (!api_find_workload(call, id, &named))
+		return;
+	if (!named.present) {
 		api_not_found(call);
 		return;
 	}
-	api_put_workload(&call->out, workloads[at]);
+	api_put_workload(&call->out, named.present);
 	api_end(call);
 }
