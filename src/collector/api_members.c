@@ -41,8 +41,6 @@ static bool put_past(void *context, const struct store_agent_row *row)
 		return true;
 	const struct fleet_pod *pod = fleet_find(members->call->api->fleet, row->agent);
 	bool present = pod && pod->workload == members->of.present;
-	if (!present && !subject_matches(&q->filter, &view))
-		return true;
 	if (!shows_another(members))
 		return false;
 	members->last = row->agent;
