@@ -229,11 +229,7 @@ static void put_life(struct js_out *out, const struct postmortem_life *life)
 	put_text(out, "jdk", life->jdk);
 	put_text(out, "engine", life->engine);
 	put_text(out, "thp", life->thp);
-	js_out_key(out, "jobs");
-	js_out_array(out);
-	for (size_t i = 0; i < life->n_jobs; i++)
-		js_out_text(out, life->jobs[i]);
-	js_out_array_end(out);
+	put_strings(out, "jobs", life->jobs[0], sizeof life->jobs[0], life->n_jobs);
 	js_out_object_end(out);
 }
 

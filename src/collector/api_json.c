@@ -58,11 +58,7 @@ void api_put_subject(struct js_out *out, const struct subject_view *subject)
 	put_text(out, "pod_uid", subject->pod_uid);
 	put_text(out, "node", subject->node);
 	put_text(out, "container", subject->container);
-	js_out_key(out, "jobs");
-	js_out_array(out);
-	for (size_t i = 0; i < subject->n_jobs; i++)
-		js_out_text(out, subject->jobs[i]);
-	js_out_array_end(out);
+	put_texts(out, "jobs", subject->jobs, subject->n_jobs);
 	js_out_key(out, "labels");
 	js_out_object(out);
 	for (size_t i = 0; i < subject->n_labels; i++) {

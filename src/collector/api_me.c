@@ -11,13 +11,11 @@ void api_me(struct api_call *call)
 	js_out_object(out);
 	put_text(out, "name", viewer->name);
 	put_text(out, "role", roles[viewer->role]);
-	js_out_key(out, "namespaces");
 	if (viewer->n_namespaces) {
-		js_out_array(out);
-		for (size_t i = 0; i < viewer->n_namespaces; i++)
-			js_out_text(out, viewer->namespaces[i]);
-		js_out_array_end(out);
+		put_strings(out, "namespaces", viewer->namespaces[0], sizeof viewer->namespaces[0],
+			    viewer->n_namespaces);
 	} else {
+		js_out_key(out, "namespaces");
 		js_out_null(out);
 	}
 	api_put_bool(out, "open", call->api->web && call->api->web->open);

@@ -92,19 +92,10 @@ static void put_figures(struct js_out *out, const struct fleet_pod *pod, struct 
 	put_text(out, "spark", spark);
 }
 
-static void put_jobs(struct js_out *out, const struct subject_view *subject)
-{
-	js_out_key(out, "jobs");
-	js_out_array(out);
-	for (size_t i = 0; i < subject->n_jobs; i++)
-		js_out_text(out, subject->jobs[i]);
-	js_out_array_end(out);
-}
-
 static void put_versions(struct js_out *out, const struct fleet_pod *pod)
 {
 	put_text(out, "role", wire_role_names[pod->subject.role]);
-	put_jobs(out, &pod->subject);
+	put_texts(out, "jobs", pod->subject.jobs, pod->subject.n_jobs);
 	put_text(out, "engine", pod->engine);
 	put_text(out, "agent_version", pod->program);
 	put_text(out, "jdk", pod->jdk);
@@ -200,21 +191,12 @@ void fleet_put_summary(struct js_out *out, const struct view_summary *summary)
 	js_out_object_end(out);
 }
 
-static void put_facet(struct js_out *out, const char *key, const char *const *values, size_t n)
-{
-	js_out_key(out, key);
-	js_out_array(out);
-	for (size_t i = 0; i < n; i++)
-		js_out_text(out, values[i]);
-	js_out_array_end(out);
-}
-
 void fleet_put_facets(struct js_out *out, const struct view_facets *facets)
 {
 	js_out_key(out, "facets");
 	js_out_object(out);
-	put_facet(out, "cluster", facets->clusters, facets->n_clusters);
-	put_facet(out, "namespace", facets->namespaces, facets->n_namespaces);
-	put_facet(out, "engine", facets->engines, facets->n_engines);
+	put_texts(out, "cluster", facets->clusters, facets->n_clusters);
+	put_texts(out, "namespace", facets->namespaces, facets->n_namespaces);
+	put_texts(out, "engine", facets->engines, facets->n_engines);
 	js_out_object_end(out);
 }

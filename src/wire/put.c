@@ -75,3 +75,12 @@ void put_strings(struct js_out *out, const char *key, const char *first, size_t 
 		js_out_text(out, first + i * stride);
 	js_out_array_end(out);
 }
+
+void put_texts(struct js_out *out, const char *key, const char *const *texts, size_t n)
+{
+	js_out_key(out, key);
+	js_out_array(out);
+	for (size_t i = 0; i < n; i++)
+		js_out_text(out, texts[i]);
+	js_out_array_end(out);
+}

@@ -21,5 +21,7 @@ void put_context(struct js_out *out, const char *key, const struct engine_contex
 
 /* An array of `n` texts that stand `stride` bytes apart. */
 void put_strings(struct js_out *out, const char *key, const char *first, size_t stride, size_t n);
+/* The same of texts that stand elsewhere. */
+void put_texts(struct js_out *out, const char *key, const char *const *texts, size_t n);
 
 #endif
