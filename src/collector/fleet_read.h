@@ -39,6 +39,7 @@ struct subject_filter {
 	size_t n_labels;
 };
 bool subject_matches(const struct subject_filter *filter, const struct subject_view *view);
+bool subject_has_job(const struct subject_view *view, const char *job);
 
 struct fleet_finding {
 	const char *id, *rule, *title;

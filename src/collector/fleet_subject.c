@@ -28,7 +28,7 @@ static bool is(const char *want, const char *there)
 	return !want || strcmp(want, there) == 0;
 }
 
-static bool has_job(const struct subject_view *view, const char *job)
+bool subject_has_job(const struct subject_view *view, const char *job)
 {
 	for (size_t i = 0; i < view->n_jobs; i++)
 		if (strcmp(view->jobs[i], job) == 0)
@@ -49,7 +49,7 @@ bool subject_matches(const struct subject_filter *filter, const struct subject_v
 	if (!is(filter->cluster, view->cluster) || !is(filter->namespace_, view->namespace_) ||
 	    !is(filter->workload, view->workload) || !is(filter->pod, view->pod) || !is(filter->node, view->node) ||
 	    !is(filter->container, view->container) || (filter->has_role && filter->role != view->role) ||
-	    (filter->job && !has_job(view, filter->job)))
+	    (filter->job && !subject_has_job(view, filter->job)))
 		return false;
 	for (size_t i = 0; i < filter->n_labels; i++)
 		if (!has_label(view, filter->labels[i].key, filter->labels[i].value))

@@ -67,14 +67,6 @@ struct asked {
 	bool engine_is; /* the answer for `engine`: pods that follow each other mostly have the same */
 };
 
-static bool has_job(const struct subject_view *subject, const char *job)
-{
-	for (size_t i = 0; i < subject->n_jobs; i++)
-		if (strcmp(subject->jobs[i], job) == 0)
-			return true;
-	return false;
-}
-
 static bool pod_matches(const struct index_pod *entry, struct asked *asked)
 {
 	const struct view_filter *filter = asked->filter;
@@ -88,7 +80,8 @@ static bool pod_matches(const struct index_pod *entry, struct asked *asked)
 		return false;
 	const struct subject_view *subject = &entry->pod->subject;
 	return (!filter->has_role || subject->role == filter->role) &&
-	       (!filter->job[0] || has_job(subject, filter->job)) && (!asked->text || has_own_text(subject, filter->q));
+	       (!filter->job[0] || subject_has_job(subject, filter->job)) &&
+	       (!asked->text || has_own_text(subject, filter->q));
 }
 
 static bool is(const char *wanted, const char *there)
