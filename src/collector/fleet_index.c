@@ -27,7 +27,7 @@ enum pod_state pod_state(const struct fleet_pod *pod, struct wall now)
 
 enum severity pod_severity(const struct fleet_pod *pod)
 {
-	return pod->sessions == 0 && pod->said_bye ? SEVERITY_NONE : fleet_worst(&pod->findings);
+	return fleet_is_over(pod) ? SEVERITY_NONE : fleet_worst(&pod->findings);
 }
 
 /* Time to the limit, then freeboard, then severity. */

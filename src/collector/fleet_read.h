@@ -105,6 +105,12 @@ struct fleet_pod {
 	uint64_t changed;            /* fleet_generation() when anything above last did */
 };
 
+/* It ended on purpose: what was open then is nobody's trouble. */
+static inline bool fleet_is_over(const struct fleet_pod *pod)
+{
+	return pod->sessions == 0 && pod->said_bye;
+}
+
 /*
  * An earlier start of the agent than this one said so, and will say nothing more of it. Its spool may be heard after what
  * this start says, and clocks are set back: the epoch tells, and where that is not known the time.

@@ -16,7 +16,7 @@ struct worst {
 /* The worst, and of equals the oldest: it does not change its place while others come and go. */
 static void add_findings(struct worst *worst, const struct fleet_pod *pod)
 {
-	if (pod->sessions == 0 && pod->said_bye)
+	if (fleet_is_over(pod))
 		return;
 	worst->n += pod->findings.n + pod->findings.left_out;
 	for (size_t i = 0; i < pod->findings.n; i++) {

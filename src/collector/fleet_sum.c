@@ -59,7 +59,7 @@ void fleet_sum(const struct fleet_workload *workload, struct fleet_sum *sum)
 			sum->connected++;
 			add_figures(sum, pod);
 		}
-		if (pod->sessions == 0 && pod->said_bye)
+		if (fleet_is_over(pod))
 			continue;
 		for (size_t i = 0; i < pod->findings.n; i++)
 			sum->findings[pod->findings.items[i].severity]++;

@@ -152,8 +152,7 @@ static bool is_silent(const struct fleet_pod *pod, struct wall now)
 {
 	uint64_t most = (uint64_t)SILENT_INTERVALS * pod->latest.interval_ms;
 	/* A session's begin and end are no samples, but they are news of the agent. */
-	return !(pod->sessions == 0 && pod->said_bye) &&
-	       silence_of(pod, now) > (most > SILENT_LEAST_MS ? most : SILENT_LEAST_MS);
+	return !fleet_is_over(pod) && silence_of(pod, now) > (most > SILENT_LEAST_MS ? most : SILENT_LEAST_MS);
 }
 
 static void judge_silent(struct own_rules *rules, const struct fleet_pod *pod, struct wall now)
