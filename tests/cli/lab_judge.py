@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""lab_judge.py DIRECTORY: tests/e2e/lab/judge.py and peers.py on made runs, each wrong in one thing. TAP."""
+import os
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "e2e", "lab")]
+import figures  # noqa: E402
+import judge  # noqa: E402
+import peers  # noqa: E402
+from lab_runs import LIMIT, MIB, PID, T0, Made  # noqa: E402
+from rundir import Run  # noqa: E402
+
+WORK = sys.argv[1]
+bad = 0
+
+
+def ok(good, name, note=""):
+    global bad
+    bad |= not good
+    print(("ok - " if good else "not ok - ") + name, flush=True)
+    if not good:
+        for line in str(note).splitlines()[:20]:
+            print("#   " + line)
+
+
+def read(made):
+    return Run(made.write(tempfile.mkdtemp(dir=WORK)))
+
+
+def failed(run):
+    """The judgements that failed: (key, text), each with what was said of it."""
+    return [(one.key, one.text, one.note) for one in judge.judge(run) if not one.good]
+
+
+def fails(name, change, *wanted, **made):
+    """`change` alone is wrong: these judgements fail, by key or by a part of their text, and no others."""
+    one = Made(**made)
+    change(one)
+    wrong = failed(read(one))
+    missing = [want for want in wanted if not any(want == key or want in text for key, text, _ in wrong)]
+    others = [text for key, text, _ in wrong if not any(want == key or want in text for want in wanted)]
+    ok(not missing and not others, name, f"passed, and should not: {missing}\nfailed, and should not: {others}\n{wrong}")
+
+
+def passes(name, change=lambda made: None, **made):
+    one = Made(**made)
+    change(one)
+    wrong = failed(read(one))
+    ok(not wrong, name, wrong)
+
+
+# --- changes ----------------------------------------------------------------------------------------
+
+
+def set_meta(**values):
+    return lambda made: made.meta.update(values)
+
+
+def set_finding(**values):
+    return lambda made: made.findings[0].update(values)
+
+
+def set_death(**values):
+    return lambda made: made.postmortems[0].update(values)
+
+
+def drop(name):
+    return lambda made: setattr(made, name, [])
+
+
+def add_finding(*arguments):
+    return lambda made: made.findings.append(made.finding(*arguments))
+
+
+def say_scenario(old, new):
+    def change(made):
+        assert old in made.scenario
+        made.scenario = made.scenario.replace(old, new)
+    return change
+
+
+def both(*changes):
+    return lambda made: [change(made) for change in changes]
+
+
+def no_kill(made):
+    made.meta.update(kill_ms=None, end="time")
+
+
+def no_warning(made):
+    made.findings = []
+    for page in made.pages:
+        page["open"] = []
+
+
+def torn_page(made):
+    made.pages[5]["residual"] = 4096
+
+
+def torn_sample(made):
+    made.points[3]["charge_bytes"] += 20 * MIB
+
+
+def open_group(made):
+    """Totals agree while the parts are wrong."""
+    for rows in (made.points[4]["owners"], *(page["owners"] for page in made.pages if page["owners"] == made.points[4]["owners"])):
+        rows["native-other"] -= 8 * MIB
+        rows["page-cache"] += 8 * MIB
+
+
+def wrong_truth(made):
+    for line in made.truths:
+        line["malloc"]["in_use"] = int(line["malloc"]["in_use"] * 1.06)
+
+
+def broken_kernel(made):
+    made.rows[100]["current"] += 3 * MIB
+    made.rows[99]["current"] += 3 * MIB
+    made.rows[101]["current"] += 3 * MIB
+
+
+def page_warns(made):
+    made.pages[4]["open"] = [("freeboard-low", "warning")]
+
+
+def log_warns(made):
+    made.log = [{"event": "finding-open", "level": "warning", "message": "freeboard-low, warning: little room"}]
+
+
+def grave_for_a_minute(made):
+    """Its last state says notice: only the pages know that it was more."""
+    made.findings.append(made.finding("native-growth", "notice", "native-other", 60))
+    for page in made.pages[5:9]:
+        page["open"] = [("native-growth", "warning")]
+
+
+def polled(*states):
+    """findings.jsonl: (second, severity, owner), the last of them to the end."""
+    def change(made):
+        made.polls = []
+        for second in range(15, made.seconds, 15):
+            now = [state for state in states if state[0] <= second]
+            if now:
+                item = made.finding("limit-forecast", now[-1][1], now[-1][2], states[0][0])
+                made.polls.append({"at_ms": T0 + second * 1000, "items": [{**item, "updated_ms": T0 + now[-1][0] * 1000}]})
+        made.findings[0].update(severity=states[-1][1], owner=states[-1][2])
+    return change
+
+
+def one_restart_on(made):
+    made.scenario = made.scenario.replace('killed = "main"', 'killed = "main"\ngoes_on = true')
+
+
+# --- tests ------------------------------------------------------------------------------------------
+
+
+def judgements_of_a_leak():
+    passes("a leak that was warned of, as it is")
+    passes("the same as found", profile="as-found")
+    fails("no warning at all", no_warning, "expect", "named")
+    fails("a notice is no warning", both(no_warning, add_finding("limit-forecast", "notice", "native-other", 80)), "expect", "named")
+    fails("another rule than expected", set_finding(rule="native-growth"), "expect")
+    fails("the wrong owner", set_finding(owner="java-heap"), "expect", "named")
+    fails("no owner", set_finding(owner=None), "expect", "named")
+    fails("of the group, but not the owner", set_finding(owner="direct-buffers"), "expect", "named")
+    passes("of the group: enough as found", set_finding(owner="direct-buffers"), profile="as-found")
+    fails("not of the group", set_finding(owner="java-heap"), "expect", "named", profile="as-found")
+    fails("a warning after the kill", both(no_warning, lambda made: made.findings.append(
+        made.finding("limit-forecast", "warning", "native-other", made.seconds + 1))), "expect", "named")
+    fails("a warning that cleared long before the kill", both(no_warning, add_finding("limit-forecast", "warning", "native-other", 60, 90)),
+          "named")
+    fails("a kill that did not come", both(no_kill, drop("postmortems")), "the kernel killed it", "expect", "there is one post-mortem")
+    fails("a workload that was never ready", set_meta(ready_ms=None), "the workload was ready")
+    fails("before an action that was never done", say_scenario('before = "kill"', 'before = "limit 300M"'), "can be judged")
+    passes("before an action that came later", both(
+        say_scenario('before = "kill"', 'before = "limit"\nafter = "action 1"'), say_scenario('minutes = 12', 'end = "kill"'),
+        set_meta(actions=[{"at_ms": T0 + 30_000, "do": "start load"}, {"at_ms": T0 + 90_000, "do": "limit 300M"}])))
+    fails("a group that is none", say_scenario('group = "native"', 'group = "natives"'), "can be judged")
+
+
+def judgements_over_time():
+    passes("polled findings", polled((80, "warning", "native-other")))
+    fails("an owner that was named for a minute and then was another", polled((80, "warning", "native-other"), (140, "warning", "java-heap")),
+          "named")
+    run = read(made_with(polled((80, "notice", "native-other"), (140, "warning", "java-heap"), (200, "warning", "native-other"))))
+    ok(figures.named_since(run)[0] == T0 + 200_000, "the first warning that names the owner is the one that does",
+       figures.named_since(run))
+    ok(abs(figures.minutes(figures.named_since(run)[0], run.kill_ms) - (run.meta["ended_ms"] - T0 - 200_000) / 60_000) < 1e-9,
+       "and the lead is from there")
+    ok([sight.owner for sight in figures.strangers(run)] == ["java-heap"], "a warning that named another is counted")
+    ok(abs(figures.forecast_at_half(run)) < 0.02, "the forecast at half the time", figures.forecast_at_half(run))
+
+
+def made_with(change, **options):
+    made = Made(**options)
+    change(made)
+    return made
+
+
+def judgements_of_silence():
+    passes("a pod at rest", leaks=False, called="rest")
+    for name, change in (("a warning in a silent run", add_finding("freeboard-low", "warning", None, 100)),
+                         ("one that cleared at once", add_finding("pressure-stall", "critical", None, 100, 110)),
+                         ("one that only the agent's page had", page_warns), ("one that only its log had", log_warns),
+                         ("one whose last state says less", grave_for_a_minute)):
+        fails(name, change, "nothing at warning", leaks=False, called="rest")
+    passes("a notice", add_finding("managed-idle", "notice", None, 100), leaks=False, called="rest")
+    fails("an agent that was not there is not silent", drop("pages"), "there to speak", "identity", leaks=False, called="rest")
+    fails("a kill in a silent run", lambda made: made.meta.update(kill_ms=T0 + 200_000), "it lived", leaks=False, called="rest")
+
+
+def judgements_of_a_death():
+    fails("no post-mortem", drop("postmortems"), "there is one post-mortem")
+    fails("two of one death", lambda made: made.postmortems.append(made.death()), "there is one post-mortem")
+    fails("another cause", set_death(cause="outside"), "there is one post-mortem", "cause is")
+    fails("another owner", set_death(owner="java-heap"), "who grew")
+    fails("another process", set_death(pid=PID + 1), "the process that was killed")
+    fails("one whose parts are not all there", set_death(whole=False), "it is whole")
+    fails("one without its last samples", set_death(bodies=[{}]), "the last samples")
+    fails("one whose last samples are old", set_death(bodies=[{}, {"timeline": [{"wall_ms": T0 + 60_000}]}]), "the last samples")
+    fails("one of another time", lambda made: made.postmortems[0].update(
+        died_ms=made.kill - 40_000, bodies=[{"timeline": [{"wall_ms": made.kill - 41_000}]}]), "its time")
+    fails("an agent that does not go on", one_restart_on, "goes on")
+
+
+def judgements_of_the_books():
+    fails("a page that does not add up", torn_page, "on each page")
+    fails("a residual past its share", torn_sample, "residual", "on each page")
+    fails("groups that are wrong while totals agree", open_group, "each group", "within 5 %")
+    fails("a ledger 6 % off the truth", wrong_truth, "within 5 %")
+    passes("as found, only the group must be named", wrong_truth, profile="as-found")
+    passes("the same where growth is compared", both(wrong_truth, say_scenario("[[expect]]", 'compare = "growth"\n[[expect]]'),
+                                                     lambda made: [line["malloc"].update(in_use=int(line["malloc"]["in_use"] / 1.06) + 90 * MIB)
+                                                                   for line in made.truths]))
+    fails("no truth to compare with", drop("truths"), "within 5 %")
+    fails("a kernel whose sum does not hold", broken_kernel, "the kernel's own sum")
+    fails("no samples", drop("points"), "residual", "identity", "within 5 %")
+
+
+def peers_by_prometheus():
+    out = tempfile.mkdtemp(dir=WORK)
+    made = [Made(), Made(leaks=False, called="rest")]
+    runs = [Run(one.write(out)) for one in made]
+    said = peers.evaluate(runs)
+    leak, rest = (said[str(run)] for run in runs)
+    first = {(rule, wait): starts[0] if starts else None for rule, waits in leak.items() for wait, starts in waits.items()}
+
+    def crossing(figure, share):
+        return next(row["at_ms"] for row in runs[0].rows if figure(row) > share * LIMIT)
+    for rule, figure, share in (("working-set-90", peers.cgroups.working_set, 0.9), ("floor-85", peers.cgroups.floor, 0.85)):
+        late = first[rule, 0] - crossing(figure, share)
+        ok(0 <= late <= 15_000, f"{rule} fires at the first scrape after its level is crossed", late)
+        ok(first[rule, 300] is None, f"{rule} for 5 m is too late here", first)
+    ok(first["predict-15m", 0] is not None and first["predict-15m", 0] < crossing(peers.cgroups.working_set, 0.9),
+       "predict_linear fires before the level", first)
+    ok(first["predict-15m", 300] - first["predict-15m", 0] == 300_000, "for: 5m is five minutes later", first)
+    ok(all(not starts for waits in rest.values() for starts in waits.values()), "nothing fires for a pod at rest", rest)
+    ok(peers.firings([0, 15, 30, 90, 105, 400], 15, 200) == [15, 105], "a hole ends an alert, and nothing fires after the end")
+
+
+def leads():
+    near = [(0.05, 60), (0.1, 60), (1, 20), (10, 3), (20, 1.5), (None, None)]
+    ok(all(figures.needed_lead(rate) == minutes for rate, minutes in near), "what lead is wanted at which pace",
+       [figures.needed_lead(rate) for rate, _ in near])
+    ok(20 > figures.needed_lead(2) > figures.needed_lead(5) > 3, "and between them")
+
+
+for test in (judgements_of_a_leak, judgements_over_time, judgements_of_silence, judgements_of_a_death, judgements_of_the_books,
+             peers_by_prometheus, leads):
+    test()
+sys.exit(bad)
