@@ -1,37 +1,37 @@
+import bankfull.workload.Growth;
+import bankfull.workload.Held;
 import bankfull.workload.Leak;
 import bankfull.workload.NativeMemory;
 import bankfull.workload.Truth;
-import java.lang.reflect.Field;
-import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 
 /** A JVM that holds exactly what it is told to, says so, and waits. */
 public final class MemoryProbe {
     private static final List<Object> HELD = new ArrayList<>();
+    private static volatile byte[] garbage;
+    private static final int CYCLE_CHUNK = 64 << 10;
     private static final String USAGE = """
             usage: MemoryProbe [--heap-mib N] [--direct-mib N] [--direct-chunk-kib 1024] [--unsafe-mib N] [--threads N]
                 [--malloc-mib N] [--malloc-block 8000] [--malloc-threads 2] [--classes N] [--keep-every 0]
-                [--leak-kib-per-s N] [--leak-max-mib 1024] [--seconds 60] [--library libbankfullprobe.so] [--dir DIR]""";
+                [--leak-kib-per-s N] [--leak-max-mib 1024] [--cycle-mib N] [--cycle-s 60] [--warm-mib N] [--warm-s 60]
+                [--grow heap|direct|unsafe|malloc|malloc-churn|classes|threads|files|read-files] [--grow-kib-per-s N]
+                [--grow-max-mib 1024] [--grow-after-s 0] [--grow-threads-per-min 60] [--thread-stack-kib 64]
+                [--churn-threads 24] [--grow-dir DIR] [--exit-after-s N] [--exit-code 0] [--oom-after-s N]
+                [--seconds 60] [--library libbankfullprobe.so] [--dir DIR]""";
+    private static final Set<String> OPTIONS = Set.of("heap-mib", "direct-mib", "direct-chunk-kib", "unsafe-mib", "threads", "malloc-mib",
+            "malloc-block", "malloc-threads", "classes", "keep-every", "leak-kib-per-s", "leak-max-mib", "cycle-mib", "cycle-s", "warm-mib",
+            "warm-s", "exit-after-s", "exit-code", "oom-after-s", "seconds");
 
-    private long heapMib;
-    private long directMib;
-    private long directChunkKib = 1024;
-    private long unsafeMib;
-    private long threads;
-    private long mallocMib;
-    private long mallocBlock = 8000;
-    private long mallocThreads = 2;
-    private long classes;
-    private long keepEvery;
-    private long leakKibPerSecond;
-    private long leakMaxMib = 1024;
-    private long seconds = 60;
+    private final Map<String, String> options = new HashMap<>();
     private String library;
     private String dir;
 
@@ -47,7 +47,9 @@ public final class MemoryProbe {
         }
         System.out.println("READY " + Truth.line("probe", "ready"));
         System.out.flush();
-        Leak.start(probe.leakKibPerSecond, probe.leakMaxMib);
+        Leak.start(probe.options);
+        Growth.start(probe.options);
+        probe.startHeapLoad();
         probe.waitForTheEnd();
     }
 
@@ -56,35 +58,27 @@ public final class MemoryProbe {
             usage();
         }
         for (int i = 0; i < args.length; i += 2) {
+            String name = args[i].replaceFirst("^--", "");
             String value = args[i + 1];
-            switch (args[i]) {
-                case "--heap-mib" -> heapMib = number(value);
-                case "--direct-mib" -> directMib = number(value);
-                case "--direct-chunk-kib" -> directChunkKib = number(value);
-                case "--unsafe-mib" -> unsafeMib = number(value);
-                case "--threads" -> threads = number(value);
-                case "--malloc-mib" -> mallocMib = number(value);
-                case "--malloc-block" -> mallocBlock = number(value);
-                case "--malloc-threads" -> mallocThreads = number(value);
-                case "--classes" -> classes = number(value);
-                case "--keep-every" -> keepEvery = number(value);
-                case "--leak-kib-per-s" -> leakKibPerSecond = number(value);
-                case "--leak-max-mib" -> leakMaxMib = number(value);
-                case "--seconds" -> seconds = number(value);
-                case "--library" -> library = value;
-                case "--dir" -> dir = value;
-                default -> usage();
+            if (name.equals("library")) {
+                library = value;
+            } else if (name.equals("dir")) {
+                dir = value;
+            } else if (OPTIONS.contains(name)) {
+                if (!value.matches("[0-9]{1,12}")) {
+                    usage();
+                }
+                options.put(name, value);
+            } else if (Growth.OPTIONS.contains(name)) {
+                options.put(name, value);
+            } else {
+                usage();
             }
         }
     }
 
-    private static long number(String value) {
-        try {
-            return Math.max(0, Long.parseLong(value));
-        } catch (NumberFormatException e) {
-            usage();
-            return 0;
-        }
+    private long number(String name, long otherwise) {
+        return options.containsKey(name) ? Long.parseLong(options.get(name)) : otherwise;
     }
 
     private static void usage() {
@@ -93,23 +87,18 @@ public final class MemoryProbe {
     }
 
     private void hold() throws Exception {
-        for (long i = 0; i < heapMib; i++) {
-            byte[] block = new byte[(1 << 20) - 64];
-            for (int at = 0; at < block.length; at += 4096) {
-                block[at] = 1;
-            }
-            HELD.add(block);
+        long heapMib = number("heap-mib", 0);
+        long directMib = number("direct-mib", 0);
+        int directChunk = Math.toIntExact(number("direct-chunk-kib", 1024) << 10);
+        long unsafeMib = number("unsafe-mib", 0);
+        long threads = number("threads", 0);
+        long classes = number("classes", 0);
+        HELD.addAll(Held.heap(heapMib));
+        List<ByteBuffer> direct = Held.direct(directMib, directChunk);
+        HELD.addAll(direct);
+        for (long i = 0; i < unsafeMib; i++) {
+            Held.unsafe(1 << 20);
         }
-        long chunk = directChunkKib << 10;
-        long direct = 0;
-        for (; direct < directMib << 20; direct += chunk) {
-            ByteBuffer buffer = ByteBuffer.allocateDirect(Math.toIntExact(chunk));
-            for (int at = 0; at < buffer.capacity(); at += 4096) {
-                buffer.put(at, (byte) 1);
-            }
-            HELD.add(buffer);
-        }
-        holdUnsafe();
         for (long i = 0; i < threads; i++) {
             Thread thread = new Thread(MemoryProbe::sleepForEver, "probe-" + i);
             thread.setDaemon(true);
@@ -120,48 +109,79 @@ public final class MemoryProbe {
             HELD.add(Proxy.newProxyInstance(loader, new Class<?>[] {Runnable.class}, (proxy, method, args) -> null));
         }
         long blocks = 0;
-        if (mallocMib > 0) {
-            if (!NativeMemory.load(library)) {
-                System.err.println("MemoryProbe: --malloc-mib needs --library");
-                System.exit(2);
-            }
-            blocks = NativeMemory.hold(mallocMib << 20, mallocBlock, (int) mallocThreads);
-        } else {
-            NativeMemory.load(library);
+        if (!NativeMemory.load(library) && number("malloc-mib", 0) > 0) {
+            System.err.println("MemoryProbe: --malloc-mib needs --library");
+            System.exit(2);
+        }
+        if (number("malloc-mib", 0) > 0) {
+            blocks = NativeMemory.hold(number("malloc-mib", 0) << 20, mallocBlock(), (int) number("malloc-threads", 2));
         }
         Truth.note("held_heap", heapMib << 20);
-        Truth.note("held_direct", direct);
+        Truth.note("held_direct", (long) direct.size() * directChunk);
         Truth.note("held_unsafe", unsafeMib << 20);
         Truth.note("held_threads", threads);
         Truth.note("held_classes", classes);
         noteBlocks(blocks);
     }
 
-    private void noteBlocks(long blocks) {
-        Truth.note("held_malloc_blocks", blocks);
-        Truth.note("held_malloc", blocks * mallocBlock);
+    private long mallocBlock() {
+        return number("malloc-block", 8000);
     }
 
-    private void holdUnsafe() throws ReflectiveOperationException {
-        if (unsafeMib == 0) {
-            return;
-        }
-        Class<?> type = Class.forName("sun.misc.Unsafe");
-        Field field = type.getDeclaredField("theUnsafe");
-        field.setAccessible(true);
-        Object unsafe = field.get(null);
-        Method allocate = type.getMethod("allocateMemory", long.class);
-        Method fill = type.getMethod("setMemory", long.class, long.class, byte.class);
-        for (long i = 0; i < unsafeMib; i++) {
-            Object address = allocate.invoke(unsafe, 1L << 20);
-            fill.invoke(unsafe, address, 1L << 20, (byte) 1);
-        }
+    private void noteBlocks(long blocks) {
+        Truth.note("held_malloc_blocks", blocks);
+        Truth.note("held_malloc", blocks * mallocBlock());
     }
 
     /** What DIR/close does: gives the malloc blocks back, all or but every n-th. */
     private void release() {
-        if (mallocMib > 0) {
-            noteBlocks(NativeMemory.release((int) keepEvery));
+        if (number("malloc-mib", 0) > 0) {
+            noteBlocks(NativeMemory.release((int) number("keep-every", 0)));
+        }
+    }
+
+    /** A heap that warms up and stays, one that fills and is dropped over and over, or both. */
+    private void startHeapLoad() {
+        if (number("warm-mib", 0) > 0) {
+            startFilling("warm", number("warm-mib", 0) << 20, Math.max(1, number("warm-s", 60)), false);
+        }
+        if (number("cycle-mib", 0) > 0) {
+            startFilling("cycle", number("cycle-mib", 0) << 20, Math.max(1, number("cycle-s", 60)), true);
+        }
+    }
+
+    private static void startFilling(String name, long bytes, long seconds, boolean again) {
+        Thread thread = new Thread(() -> {
+            try {
+                do {
+                    fill(name, bytes, seconds * 1_000_000_000L, !again);
+                } while (again);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }, name);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** Holds more and more up to `bytes`; twice as much is garbage, so that young collections move what is held to the old generation. */
+    private static void fill(String name, long bytes, long nanos, boolean keep) throws InterruptedException {
+        List<byte[]> held = new ArrayList<>();
+        long start = System.nanoTime();
+        for (long done = 0; done < bytes; ) {
+            double part = Math.min(1, (double) (System.nanoTime() - start) / nanos);
+            for (; done < bytes && done < bytes * part; done += CYCLE_CHUNK) {
+                held.add(new byte[CYCLE_CHUNK - 16]);
+                garbage = new byte[CYCLE_CHUNK];
+                garbage = new byte[CYCLE_CHUNK];
+            }
+            Truth.note("held_" + name, done);
+            Thread.sleep(100);
+        }
+        if (keep) {
+            synchronized (HELD) {
+                HELD.addAll(held);
+            }
         }
     }
 
@@ -189,6 +209,16 @@ public final class MemoryProbe {
             reader.setDaemon(true);
             reader.start();
         }
-        Thread.sleep(seconds * 1000);
+        if (options.containsKey("exit-after-s")) {
+            Thread.sleep(number("exit-after-s", 0) * 1000);
+            System.exit((int) number("exit-code", 0));
+        }
+        if (options.containsKey("oom-after-s")) {
+            Thread.sleep(number("oom-after-s", 0) * 1000);
+            while (true) {
+                HELD.add(new byte[1 << 20]);
+            }
+        }
+        Thread.sleep(number("seconds", 60) * 1000);
     }
 }

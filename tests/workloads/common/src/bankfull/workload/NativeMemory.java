@@ -22,11 +22,17 @@ public final class NativeMemory {
         return loaded;
     }
 
-    /** Mallocs and touches `bytes` in blocks of `block` bytes from `threads` new pthreads, which then end. Returns the blocks held. */
+    /** Mallocs and touches `bytes` in blocks of `block` bytes from `threads` new pthreads, which then end. Returns how many there are. */
     public static native long hold(long bytes, long block, int threads);
 
     /** Frees all held blocks but every `keepEvery`-th (0: keeps none). Returns the blocks still held. */
     public static native long release(int keepEvery);
+
+    /** `threads` pthreads, kept for the next time, malloc `bytes` each in blocks of mixed sizes, then free nearly all of it. */
+    public static native void churn(int threads, long bytes);
+
+    /** Writes to so many bytes of the calling thread's stack. */
+    public static native void touchStack(long bytes);
 
     /** {1 for glibc or 2 for jemalloc, then that allocator's figures}: see Truth for their names. */
     public static native long[] mallocStats();

@@ -1,7 +1,6 @@
 package bankfull.workload;
 
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -61,6 +60,7 @@ public final class GrowingState {
         private transient ValueState<byte[]> last;
         private transient MapState<Integer, byte[]> history;
         private transient List<ByteBuffer> direct;
+        private transient List<byte[]> heap;
         private transient SplittableRandom random;
         private transient String name;
 
@@ -77,12 +77,15 @@ public final class GrowingState {
             int subtask = getRuntimeContext().getTaskInfo().getIndexOfThisSubtask();
             random = new SplittableRandom(subtask);
             name = "grow-" + subtask;
-            direct = touch(Long.parseLong(options.getOrDefault("direct-mib", "0")));
+            direct = Held.direct(Long.parseLong(options.getOrDefault("direct-mib", "0")), 1 << 20);
+            heap = Held.heap(Long.parseLong(options.getOrDefault("heap-mib", "0")));
+            Truth.note("task_direct_touched", (long) direct.size() << 20);
+            Truth.note("held_heap", (long) heap.size() << 20);
             Truth.STATE_BYTES.set(0);
             if (Truth.start("flink", options.get("dir"), options.get("library"),
                     Long.parseLong(options.getOrDefault("ready-bytes", "0")), null)) {
-                Leak.start(Long.parseLong(options.getOrDefault("leak-kib-per-s", "0")),
-                        Long.parseLong(options.getOrDefault("leak-max-mib", "1024")));
+                Leak.start(options);
+                Growth.start(options);
             }
             boolean shared = !"0".equals(options.get("managed"));
             RocksReader reader = RocksReader.of(last, shared, "slot-" + subtask);
@@ -92,19 +95,6 @@ public final class GrowingState {
                 Map<String, Object> heap = Map.of("kind", "hashmap");
                 Truth.add(name, () -> heap);
             }
-        }
-
-        private static List<ByteBuffer> touch(long mib) {
-            List<ByteBuffer> buffers = new ArrayList<>();
-            for (long i = 0; i < mib; i++) {
-                ByteBuffer buffer = ByteBuffer.allocateDirect(1 << 20);
-                for (int at = 0; at < buffer.capacity(); at += 4096) {
-                    buffer.put(at, (byte) 1);
-                }
-                buffers.add(buffer);
-            }
-            Truth.note("task_direct_touched", mib << 20);
-            return buffers;
         }
 
         @Override
@@ -128,6 +118,7 @@ public final class GrowingState {
         public void close() {
             Truth.remove(name);
             direct = null;
+            heap = null;
         }
     }
 }

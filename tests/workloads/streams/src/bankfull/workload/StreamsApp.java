@@ -2,7 +2,6 @@ package bankfull.workload;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -58,7 +57,10 @@ public final class StreamsApp {
         }
 
         KafkaStreams streams = new KafkaStreams(topology(variant, options), settings);
-        List<ByteBuffer> direct = touch(Long.parseLong(options.getOrDefault("direct-mib", "0")));
+        List<ByteBuffer> direct = Held.direct(Long.parseLong(options.getOrDefault("direct-mib", "0")), 1 << 20);
+        List<byte[]> heap = Held.heap(Long.parseLong(options.getOrDefault("heap-mib", "0")));
+        Truth.note("task_direct_touched", (long) direct.size() << 20);
+        Truth.note("held_heap", (long) heap.size() << 20);
         CountDownLatch closed = new CountDownLatch(1);
         Runnable close = () -> {
             streams.close(Duration.ofSeconds(30));
@@ -66,6 +68,7 @@ public final class StreamsApp {
                 BoundedStores.release();
             }
             direct.clear();
+            heap.clear();
             Truth.setStores(null);
         };
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
@@ -76,8 +79,8 @@ public final class StreamsApp {
         Truth.setStores(() -> stores(streams, bounded));
         Truth.start("streams-" + variant, options.get("dir"), options.get("library"),
                 Long.parseLong(options.getOrDefault("ready-bytes", "0")), close);
-        Leak.start(Long.parseLong(options.getOrDefault("leak-kib-per-s", "0")),
-                Long.parseLong(options.getOrDefault("leak-max-mib", "1024")));
+        Leak.start(options);
+        Growth.start(options);
         closed.await();
     }
 
@@ -108,19 +111,6 @@ public final class StreamsApp {
         Truth.waitWhilePaused();
         Truth.STATE_BYTES.addAndGet(value.length);
         return value;
-    }
-
-    private static List<ByteBuffer> touch(long mib) {
-        List<ByteBuffer> buffers = new ArrayList<>();
-        for (long i = 0; i < mib; i++) {
-            ByteBuffer buffer = ByteBuffer.allocateDirect(1 << 20);
-            for (int at = 0; at < buffer.capacity(); at += 4096) {
-                buffer.put(at, (byte) 1);
-            }
-            buffers.add(buffer);
-        }
-        Truth.note("task_direct_touched", mib << 20);
-        return buffers;
     }
 
     /** The figures of every store from the client's own metrics: no exporter is needed for them. */
