@@ -202,7 +202,7 @@ $(KINDS:%=check-%): check-%: tests ## one kind under VARIANT: unit property gold
 	@tests/run-all $(VARIANT):$*
 .PHONY: check-lab
 check-lab: all ## the agent beside a JVM that the kernel kills, on a kernel of its own (QEMU): 6 minutes, no part of check
-	@BANKFULL=$B/bankfull tests/lab/agent.sh
+	@BANKFULL=$B/bankfull tests/e2e/lab/agent.sh
 .PHONY: e2e-shots
 e2e-shots: all ## pictures of every page, light and dark, in three widths, in build/e2e; ONLY=glob of pages. Look at them
 	@BUILD=$B tests/e2e/shots '$(or $(ONLY),*)'

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# What the scripts that run inside tests/lab/run share: a pod on a real cgroup v2, without Kubernetes. The caller sets
+# What the scripts that run inside tests/e2e/lab/run share: a pod on a real cgroup v2, without Kubernetes. The caller sets
 # `work`, a directory that every user may search; main.log in it is what the main container said.
 #
 # The layout is that of a pod with shareProcessNamespace: two containers with a cgroup, a private cgroup namespace and

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # `bankfull agent` on a real cgroup v2, beside a JVM that is killed: by SIGKILL, after its limit was raised in place, and
-# by the kernel at its own limit. In a virtual machine of its own (tests/lab/run); `make check-lab`, no part of `make check`.
+# by the kernel at its own limit. In a virtual machine of its own (tests/e2e/lab/run); `make check-lab`, no part of `make check`.
 #
-# usage: tests/lab/agent.sh      BANKFULL: the program      JDK17: a Java home      KEEP=1: leave what was said
+# usage: tests/e2e/lab/agent.sh      BANKFULL: the program      JDK17: a Java home      KEEP=1: leave what was said
 #
-# Needs what tests/lab/run needs, jq, curl, python3, a JDK 17 and the probe (tests/workloads/run fetch). The machine is
+# Needs what tests/e2e/lab/run needs, jq, curl, python3, a JDK 17 and the probe (tests/workloads/run fetch). The machine is
 # emulated: no time is judged but by order, the figures are printed.
 # shellcheck disable=SC2015 # result() cannot fail
 set -u
@@ -32,14 +32,14 @@ outside()
 		exit 125
 	fi
 	out=$(mktemp -d)
-	JDK17=$JDK17 tests/lab/run -m 2048 -t 540 -o "$out" tests/lab/agent.sh --inside "$(readlink -f "$BANKFULL")" "$PWD/$probe" || rc=$?
+	JDK17=$JDK17 tests/e2e/lab/run -m 2048 -t 540 -o "$out" tests/e2e/lab/agent.sh --inside "$(readlink -f "$BANKFULL")" "$PWD/$probe" || rc=$?
 	[ -z "${KEEP:-}" ] && rm -rf "$out" || echo "# what was said: $out"
 	exit "$rc"
 }
 [ "${1:-}" = --inside ] || outside
 
 # --- inside -------------------------------------------------------------------------------
-# shellcheck source=tests/lab/pod.bash
+# shellcheck source=tests/e2e/lab/pod.bash
 . "$(dirname "$0")/pod.bash"
 work=/tmp/lab-agent agent='' watcher='' log='' page='' dir=''
 url=http://127.0.0.1:9482
