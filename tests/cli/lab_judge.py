@@ -245,7 +245,7 @@ def peers_by_prometheus():
     runs = [Run(one.write(out)) for one in made]
     said = peers.evaluate(runs)
     leak, rest = (said[str(run)] for run in runs)
-    first = {(rule, wait): starts[0] if starts else None for rule, waits in leak.items() for wait, starts in waits.items()}
+    first = {(rule, wait): spans[0][0] if spans else None for rule, waits in leak.items() for wait, spans in waits.items()}
 
     def crossing(figure, share):
         return next(row["at_ms"] for row in runs[0].rows if figure(row) > share * LIMIT)
@@ -256,8 +256,8 @@ def peers_by_prometheus():
     ok(first["predict-15m", 0] is not None and first["predict-15m", 0] < crossing(peers.cgroups.working_set, 0.9),
        "predict_linear fires before the level", first)
     ok(first["predict-15m", 300] - first["predict-15m", 0] == 300_000, "for: 5m is five minutes later", first)
-    ok(all(not starts for waits in rest.values() for starts in waits.values()), "nothing fires for a pod at rest", rest)
-    ok(peers.firings([0, 15, 30, 90, 105, 400], 15, 200) == [15, 105], "a hole ends an alert, and nothing fires after the end")
+    ok(all(not spans for waits in rest.values() for spans in waits.values()), "nothing fires for a pod at rest", rest)
+    ok(peers.firings([0, 15, 30, 90, 105, 400], 15, 200) == [(15, 30), (105, 105)], "a hole ends an alert, and nothing fires after the end")
 
 
 def leads():

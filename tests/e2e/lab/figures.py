@@ -61,16 +61,45 @@ def strangers(run):
     return [sight for sight in grave(run) if sight.owner is not None and sight.owner not in allowed]
 
 
+def false_warnings(run):
+    """
+    {name: {(rule, severity, owner)}} of what should not have been said: in a silent run every warning, one that the agent's
+    page alone knew of as well; where somebody had to be named, those that name another. The names tell episodes apart.
+    """
+    sights = [sight for sight in run.sights if rank(sight.severity) >= WARNING] if run.kind == "silent" else \
+        strangers(run) if run.kind == "warn" else []
+    out = {}
+    for sight in sights:
+        out.setdefault(sight.id, set()).add((sight.rule, sight.severity, sight.owner or ""))
+    if run.kind == "silent":
+        known = {sight.rule for sight in sights}
+        for rule, severity, _ in open_on_pages(run):
+            if rule not in known and rank(severity) >= WARNING:
+                out.setdefault(rule, set()).add((rule, severity, ""))
+    return out
+
+
+def open_on_pages(run):
+    """(rule, severity, ms) of each finding on each page of the agent, silenced or not."""
+    return [(labels.get("rule"), labels.get("severity"), page.at_ms) for page in run.pages
+            for name in ("bankfull_finding_open", "bankfull_finding_silenced") for labels, value in page.all(name) if value]
+
+
+def standing(spans, end_ms):
+    """The first of the spans [(from, to, what)] that together stand until the end; None: none does."""
+    first = None
+    for span in sorted(spans, key=lambda span: span[1], reverse=True):
+        if span[1] < (end_ms if first is None else first[0]) - STANDS_GAP_MS:
+            break
+        if first is None or span[0] < first[0]:
+            first = span
+    return first
+
+
 def named_since(run):
     """Since when the truth was named and stayed so until the end: (ms, the sight that began it); None: it was not."""
-    since, first = None, None
-    for sight in sorted(naming(run), key=lambda sight: sight.until_ms or run.end_ms, reverse=True):
-        until = sight.until_ms or run.end_ms
-        if until < (since if since is not None else run.end_ms) - STANDS_GAP_MS:
-            break
-        if since is None or sight.at_ms < since:
-            since, first = sight.at_ms, sight
-    return None if since is None else (since, first)
+    first = standing([(sight.at_ms, sight.until_ms or run.end_ms, sight) for sight in naming(run)], run.end_ms)
+    return first and (first[0], first[2])
 
 
 def forecast_at_half(run):
@@ -175,8 +204,8 @@ def residuals(run):
 
 def owner_groups(run):
     """Which group each owner is in, as the agent's own pages say."""
-    return {labels["owner"]: labels["group"] for page in run.pages for name in ("bankfull_owner_resident_bytes",)
-            for labels, _ in page.all(name) if "group" in labels}
+    return {labels["owner"]: labels["group"] for page in run.pages for labels, _ in page.all("bankfull_owner_resident_bytes")
+            if "group" in labels}
 
 
 def open_groups(run):

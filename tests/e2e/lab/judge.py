@@ -15,6 +15,7 @@ from verdicts import deaths
 
 ATTRIBUTION_PERCENT = 5.0
 RESIDUAL_PERCENT = 2.0
+JUDGED = ("warn", "silent", "death")
 # Causes that are no kill by the kernel.
 NO_KILL = ("sigkill", "java-oom", "exit")
 
@@ -107,9 +108,8 @@ def judge_silence(run):
     """By the collector's findings, the agent's pages and its log: none of the three may know of a warning."""
     if run.kind != "silent":
         return []
-    pages = [f"{clock(run, page.at_ms)}: {labels.get('rule')}, {labels.get('severity')} on the agent's page"
-             for page in run.pages for name in ("bankfull_finding_open", "bankfull_finding_silenced")
-             for labels, value in page.all(name) if value and rank(labels.get("severity")) >= WARNING]
+    pages = [f"{clock(run, at_ms)}: {rule}, {severity} on the agent's page"
+             for rule, severity, at_ms in figures.open_on_pages(run) if rank(severity) >= WARNING]
     logged = [line.get("message", "") for line in run.log
               if line.get("event") == "finding-open" and line.get("level") == "warning"]
     sights = [sight for sight in run.sights if rank(sight.severity) >= WARNING]
@@ -141,7 +141,7 @@ def judge_books(run):
     groups = figures.open_groups(run)
     out.append(Judgement("identity", not groups and figures.compositions(run), "each group closes against its counter at each scan",
                          "\n".join(f"{clock(run, at)}: {group} off by {by:+d} bytes" for at, group, by in groups[:8])))
-    rows, torn = cgroups.identity(run.rows, run.meta.get("cpus") or 1)
+    rows, torn = cgroups.identity(run.rows, run.cpus)
     out.append(Judgement("identity", run.rows and not rows and torn * 20 <= len(run.rows),
                          "the kernel's own sum holds in each second",
                          f"{torn} of {len(run.rows)} torn\n" +
@@ -156,8 +156,6 @@ def unknown_words(run):
         members(run.truth.get("group", []))
     except KeyError as error:
         out.append(f"no such group {error}")
-    if run.kind not in ("warn", "silent", "death"):
-        out.append(f"no such kind {run.kind!r}")
     out += [f"no such severity {expect['severity']!r}" for expect in expects(run)
             if rank(expect.get("severity", "warning")) < 0]
     out += [f"no event {expect[word]!r} in this run" for expect in expects(run) for word in ("before", "after")
@@ -166,6 +164,8 @@ def unknown_words(run):
 
 
 def judge(run):
+    if run.kind not in JUDGED:  # access, harmless: a script of their own judges them
+        return [Judgement("run", not run.meta.get("error"), "it ran", run.meta.get("error") or "")]
     strange = unknown_words(run)
     if strange:
         return [Judgement("run", False, "the scenario can be judged", "\n".join(strange))]

@@ -116,20 +116,26 @@ class Prometheus:
 
 
 def firings(held, wait, end):
-    """When an alert with this `for` begins to fire: each start, in seconds. What is after `end` is the look-back of a series that ended."""
-    out, since, last, fires = [], None, None, False
+    """
+    When an alert with this `for` fires: (from, to) in seconds, each. What is after `end` is the look-back of a series that
+    ended, and no rule is evaluated there.
+    """
+    out, since, last = [], None, None
     for at in (at for at in held if at <= end):
         if since is None or at - last > STEP_S + 1:
-            since, fires = at, False
+            since = at
+            fires = False
         last = at
-        if not fires and at - since >= wait:
+        if at - since >= wait:
+            if not fires:
+                out.append([at, at])
             fires = True
-            out.append(at)
-    return out
+            out[-1][1] = at
+    return [tuple(span) for span in out]
 
 
 def evaluate(runs):
-    """{str(run): {rule: {for: [ms of the guest's clock at which it began to fire]}}}"""
+    """{str(run): {rule: {for: [(from, to) in ms of the guest's clock]}}}"""
     runs = [run for run in runs if scraped(run)]
     if not runs:
         return {}
@@ -140,9 +146,10 @@ def evaluate(runs):
             held = prometheus.range(query, max(lengths.values()) + STEP_S)
             for run in runs:
                 key = (run.name, run.profile)
+                zero = run.rows[0]["at_ms"]
                 out[str(run)][name] = {
-                    wait: [int(run.rows[0]["at_ms"] + at * 1000) for at in firings(held.get(key, []), wait, lengths[key])]
-                    for wait in FORS}
+                    wait: [(int(zero + start * 1000), int(zero + end * 1000))
+                           for start, end in firings(held.get(key, []), wait, lengths[key])] for wait in FORS}
     return out
 
 
@@ -155,8 +162,8 @@ def main(arguments):
     for run in all_runs:
         zero = run.meta.get("ready_ms") or 0
         for name, waits in said.get(str(run), {}).items():
-            for wait, starts in waits.items():
-                told = ", ".join(f"{(at - zero) / 60_000:.1f}" for at in starts) or "never"
+            for wait, spans in waits.items():
+                told = ", ".join(f"{(start - zero) / 60_000:.1f} to {(end - zero) / 60_000:.1f}" for start, end in spans) or "never"
                 print(f"{run}: {name} for {wait} s: {told}")
     return 0
 

@@ -2,13 +2,13 @@
 """
 One run of one scenario, as the guest left it in OUT/NAME.PROFILE/, read back. All times are the guest's wall clock in ms.
 
-    run.json          scenario, profile, machine, kernel, cpus, limit_bytes, started_ms, ready_ms, ended_ms,
+    run.json          scenario, profile, machine, kernel, limit_bytes, started_ms, ready_ms, ended_ms,
                       end: kill, time, exit or failed; kill_ms, first_max_ms, actions, main_pids (as the pod's PID namespace
                       numbers them), error
     cgroup.jsonl      each second, by root        truth.jsonl    what the workload holds, by itself
     metrics.prom      the agent's page each 15 s  agent.log, agent.out
-    findings.json, postmortems.json, pods.json, samples.json: what the collector's API answered at the end; post-mortems
-                      whole (with bodies) where each was asked for, samples raw (step 0)
+    findings.json, postmortems.json, samples.json (raw: step 0), ...: what the collector's API answered at the end
+    postmortem.json   a list of whole post-mortems, as the API tells each by its id
     findings.jsonl    each 15 s {at_ms, items}: /api/v1/findings; where it is missing, when a finding became grave is known
                       from metrics.prom, and its owner is that of its last state
     scenario.toml     the scenario as it was run; else that of the folder of scenarios
@@ -79,11 +79,11 @@ class Run:
         self.kind = self.scenario["kind"]
         self.truth = self.scenario.get("truth", {})
         self.rows = sorted(lines(self.file("cgroup.jsonl")), key=lambda row: row["at_ms"])
-        self.truths = sorted((line for line in lines(self.file("truth.jsonl")) if "at_ms" in line),
+        self.truths = sorted(({"at_ms": line.get("wall_ms"), **line} for line in lines(self.file("truth.jsonl"))),
                              key=lambda line: line["at_ms"])
         self.pages = self.read_pages()
         self.points = sorted(items(load(self.file("samples.json")), "points"), key=at_of)
-        self.postmortems = items(load(self.file("postmortems.json")))
+        self.postmortems = items(load(self.file("postmortem.json"))) or items(load(self.file("postmortems.json")))
         self.printed = [line for line in lines(self.file("agent.out")) if line.get("event") == "postmortem"]
         self.log = lines(self.file("agent.log"))
         self.sights = self.read_sights()
@@ -106,6 +106,11 @@ class Run:
                 return promtext.pages(file.read())
         except FileNotFoundError:
             return []
+
+    @property
+    def cpus(self):
+        """Of the guest."""
+        return self.meta.get("cpus") or (1 if self.meta.get("machine") == "uml" else 2)
 
     # --- times ----------------------------------------------------------------------------------
 

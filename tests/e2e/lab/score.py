@@ -1,0 +1,228 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+The score of all runs of OUT, as docs/foresight.md on standard output, and as OUT/score.json.
+
+    score.py [--scenarios DIR] [--replay FILE] OUT
+
+What falls short must have its reason in scenarios/shortfalls.toml ([[shortfall]]: scenario, or "all" for a total; profile,
+if it is of one alone; figure; reason). One without a reason stands in the score as such, is told on standard error, and
+the status is 1.
+"""
+import argparse
+import json
+import os
+import statistics
+import sys
+import tomllib
+
+import figures
+import judge
+import peers
+import rundir
+import scoretext
+
+FORECAST_WITHIN = 0.25
+FORECAST_SHARE = 0.8
+MEDIAN_TIMES = 3.0
+FALSE_PER_100_POD_DAYS = 1.0
+PROFILES = ("as-found", "instrumented")
+
+
+def rounded(value, digits=2):
+    return None if value is None else round(value, digits)
+
+
+def worst(values):
+    return max(values, key=abs, default=None)
+
+
+def measured_rate(run):
+    """Of the floor, from when the workload was ready to the end, in per cent of the limit a minute: what really grew."""
+    rows = [row for row in run.rows if (run.meta.get("ready_ms") or 0) <= row["at_ms"] < run.end_ms]
+    if len(rows) < 2 or not judge.cgroups.limit_of(rows[0]):
+        return None
+    grown = judge.cgroups.floor(rows[-1]) - judge.cgroups.floor(rows[0])
+    return grown * 100 / judge.cgroups.limit_of(rows[0]) / ((rows[-1]["at_ms"] - rows[0]["at_ms"]) / 60_000)
+
+
+def of_peers(run, said):
+    """{rule: {for: {"lead": minutes before the kill from which it stood until then, "fired": how often}}}"""
+    out = {}
+    for rule, waits in said.items():
+        for wait, spans in waits.items():
+            stood = figures.standing([(start, end, None) for start, end in spans], run.end_ms) if run.kill_ms else None
+            out.setdefault(rule, {})[str(wait)] = {
+                "lead": rounded(figures.minutes(stood[0], run.kill_ms)) if stood else None, "fired": len(spans)}
+    return out
+
+
+def of_death(run):
+    expected = figures.listed(run.scenario.get("expect_death"))
+    told = [{key: item.get(key) for key in ("cause", "owner", "inferred", "title")} for item in run.postmortems]
+    return {"expected": expected, "told": told} if expected else None
+
+
+def of_run(run, said):
+    judged = judge.judge(run)
+    named, thrash = figures.named_since(run), figures.thrash_ms(run)
+    off, rest = figures.attribution(run), figures.residuals(run)
+    false = figures.false_warnings(run)
+    foreseen = run.kind == "warn" and bool(run.truth.get("owner"))
+    return {
+        "scenario": run.name, "profile": run.profile, "kind": run.kind, "title": run.scenario["title"],
+        "machine": run.meta.get("machine"), "kernel": run.meta.get("kernel"), "killed": bool(run.kill_ms),
+        "owner": run.truth.get("owner"), "group": run.truth.get("group"), "foreseen": foreseen,
+        "rate": run.truth.get("grows_percent_per_minute"), "measured_rate": rounded(measured_rate(run)),
+        "minutes": rounded(figures.minutes(run.meta.get("ready_ms"), run.end_ms), 1),
+        "failed": [{"key": one.key, "text": one.text, "note": one.note} for one in judged if not one.good],
+        "judgements": len(judged), "named_by": named and named[1].rule, "named_owner": named and named[1].owner,
+        "lead": rounded(figures.minutes(named[0], run.kill_ms)) if named else None,
+        "lead_thrash": rounded(figures.minutes(named[0], thrash)) if named and run.kill_ms else None,
+        "thrash": rounded(figures.minutes(thrash, run.kill_ms)) if thrash else None,
+        "needed": rounded(figures.needed_lead(run.truth.get("grows_percent_per_minute"))) if run.kill_ms and foreseen else None,
+        "forecast": rounded(figures.forecast_at_half(run), 3),
+        "attribution": {"worst": rounded(worst(off)), "median": rounded(statistics.median(off)) if off else None, "scans": len(off)},
+        "residual": rounded(worst(rest)), "warnings": len({sight.id for sight in figures.grave(run)}), "n_false": len(false),
+        "false": sorted({one for said in false.values() for one in said}),
+        "peers": of_peers(run, said), "death": of_death(run)}
+
+
+# --- totals -----------------------------------------------------------------------------------------
+
+
+def median(values):
+    return rounded(statistics.median(values)) if values else None
+
+
+def share(part, whole):
+    return rounded(100 * part / whole, 1) if whole else None
+
+
+def totals(runs):
+    """Of one profile, or of both. Who was not warned at all counts with a lead of 0 in the median."""
+    due = [run for run in runs if run["foreseen"]]
+    killed = [run for run in due if run["killed"]]
+    leads = [run["lead"] or 0 for run in killed]
+    right = sum(run["warnings"] - run["n_false"] for run in runs if run["kind"] == "warn")
+    false = sum(run["n_false"] for run in runs)
+    foretold = [run["forecast"] is not None and abs(run["forecast"]) <= FORECAST_WITHIN for run in killed]
+    return {
+        "runs": len(runs), "due": len(due), "silent": sum(run["kind"] == "silent" for run in runs),
+        "recall": share(sum(run["named_by"] is not None for run in due), len(due)),
+        "precision": share(right, right + false), "false": false,
+        "lead_median": median(leads), "lead_worst": rounded(min(leads, default=None)),
+        "lead_kept": share(sum(kept(run) for run in killed), len(killed)),
+        "thrash_median": median([run["lead_thrash"] for run in killed if run["lead_thrash"] is not None]),
+        "forecast": share(sum(foretold), len(foretold)),
+        "attribution": worst([run["attribution"]["worst"] for run in runs
+                              if run["attribution"]["worst"] is not None and run["profile"] != "as-found"]),
+        "residual": worst([run["residual"] for run in runs if run["residual"] is not None]),
+        "torn": sum(any(one["key"] == "identity" for one in run["failed"]) for run in runs)}
+
+
+def kept(run):
+    return run["needed"] is None or (run["lead"] or 0) >= run["needed"]
+
+
+def peer_totals(runs):
+    killed = [run for run in runs if run["foreseen"] and run["killed"] and run["peers"]]
+    silent = [run for run in runs if run["kind"] == "silent" and run["peers"]]
+    out = {}
+    for rule, _, _ in peers.RULES:
+        for wait in peers.FORS:
+            told = [run["peers"][rule][str(wait)] for run in killed]
+            leads = [one["lead"] or 0 for one in told]
+            out.setdefault(rule, {})[str(wait)] = {
+                "recall": share(sum(one["lead"] is not None for one in told), len(told)), "median": median(leads),
+                "worst": rounded(min(leads, default=None)),
+                "false_runs": sum(run["peers"][rule][str(wait)]["fired"] > 0 for run in silent), "silent": len(silent)}
+    return out
+
+
+# --- what falls short -------------------------------------------------------------------------------
+
+
+def short(scenario, profile, figure, reached, needed):
+    return {"scenario": scenario, "profile": profile, "figure": figure, "reached": reached, "needed": needed}
+
+
+def short_of_run(run):
+    out = [short(run["scenario"], run["profile"], one["key"], (one["note"].splitlines() or ["no"])[0], one["text"])
+           for one in run["failed"]]
+    if run["foreseen"] and run["killed"] and not kept(run):
+        out.append(short(run["scenario"], run["profile"], "lead", scoretext.minutes(run["lead"]),
+                         f"at least {scoretext.minutes(run['needed'])} min before the kill"))
+    if run["kind"] == "warn" and run["false"]:
+        out.append(short(run["scenario"], run["profile"], "precision",
+                         "; ".join(f"{rule} names {owner}" for rule, _, owner in run["false"]), "no warning that names another owner"))
+    return out
+
+
+def short_in_all(score):
+    every, silent = score["totals"]["all"], score["totals"]["all"]["silent"]
+    floor = score["peers"]["floor-85"]["0"]
+    out = []
+    if every["forecast"] is not None and every["forecast"] < 100 * FORECAST_SHARE:
+        out.append(short("all", None, "forecast", f"{every['forecast']} % of runs", f"within 25 % at half the time in {FORECAST_SHARE:.0%}"))
+    if every["lead_median"] is not None and floor["median"] is not None and every["lead_median"] < MEDIAN_TIMES * floor["median"]:
+        out.append(short("all", None, "median-lead", f"{every['lead_median']} min against {floor['median']} min",
+                         f"{MEDIAN_TIMES:g} times that of floor > 85 %"))
+    mine = sum(run["kind"] == "silent" and bool(run["false"]) for run in score["runs"])
+    if silent and mine > floor["false_runs"]:
+        out.append(short("all", None, "false-alarms", f"{mine} of {silent} silent runs", f"no more than floor > 85 %: {floor['false_runs']}"))
+    replay = score["replay"] or {}
+    if (replay.get("per_100_pod_days") or 0) > FALSE_PER_100_POD_DAYS:
+        out.append(short("all", None, "replay", f"{replay['per_100_pod_days']} false warnings", "at most 1 in 100 pod-days"))
+    return out
+
+
+def reasons(scenarios):
+    try:
+        with open(os.path.join(scenarios, "shortfalls.toml"), "rb") as file:
+            return tomllib.load(file).get("shortfall", [])
+    except FileNotFoundError:
+        return []
+
+
+def explain(shortfalls, known):
+    for one in shortfalls:
+        one["reason"] = next((" ".join(why["reason"].split()) for why in known
+                              if why["scenario"] == one["scenario"] and why["figure"] == one["figure"]
+                              and why.get("profile", one["profile"]) == one["profile"]), None)
+
+
+def score_of(runs, scenarios, replay):
+    said = peers.evaluate(runs)
+    score = {"runs": [of_run(run, said.get(str(run), {})) for run in runs], "replay": replay}
+    score["totals"] = {name: totals([run for run in score["runs"] if name in ("all", run["profile"])]) for name in (*PROFILES, "all")}
+    score["peers"] = peer_totals(score["runs"])
+    score["shortfalls"] = [one for run in score["runs"] for one in short_of_run(run)] + short_in_all(score)
+    explain(score["shortfalls"], reasons(scenarios))
+    return score
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--scenarios", default=rundir.SCENARIOS)
+    parser.add_argument("--replay")
+    parser.add_argument("out")
+    options = parser.parse_args()
+    runs = [run for run in rundir.runs(options.out, options.scenarios) if run.kind in judge.JUDGED]
+    if not runs:
+        print(f"{options.out}: no run", file=sys.stderr)
+        return 2
+    score = score_of(runs, options.scenarios, rundir.load(options.replay) if options.replay else None)
+    with open(os.path.join(options.out, "score.json"), "w", encoding="utf-8") as file:
+        json.dump(score, file, indent=1, sort_keys=True)
+        file.write("\n")
+    sys.stdout.write(scoretext.page(score))
+    unexplained = [one for one in score["shortfalls"] if not one["reason"]]
+    for one in unexplained:
+        print(f"falls short without a reason: {one['scenario']} {one['profile'] or ''} {one['figure']}: {one['reached']}; "
+              f"wanted: {one['needed']}", file=sys.stderr)
+    return 1 if unexplained else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
