@@ -139,8 +139,9 @@ def judge_books(run):
                          f"{checked} of {there} pages could be checked\n" +
                          "\n".join(f"{clock(run, at)}: off by {by:+.0f} bytes" for at, by in broken[:8])))
     groups = figures.open_groups(run)
-    out.append(Judgement("identity", not groups and figures.compositions(run), "each group closes against its counter at each scan",
-                         "\n".join(f"{clock(run, at)}: {group} off by {by:+d} bytes" for at, group, by in groups[:8])))
+    out.append(Judgement("identity", not groups and rest, "each group closes against its counter at each scan",
+                         "\n".join(f"{clock(run, at)}: {group} off by {by:+d} bytes" for at, group, by in groups[:8])
+                         or "no scan reached the collector"))
     rows, torn = cgroups.identity(run.rows, run.cpus)
     out.append(Judgement("identity", run.rows and not rows and torn * 20 <= len(run.rows),
                          "the kernel's own sum holds in each second",

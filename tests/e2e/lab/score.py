@@ -16,6 +16,7 @@ import statistics
 import sys
 import tomllib
 
+import cgroups
 import figures
 import judge
 import peers
@@ -38,12 +39,13 @@ def worst(values):
 
 
 def measured_rate(run):
-    """Of the floor, from when the workload was ready to the end, in per cent of the limit a minute: what really grew."""
-    rows = [row for row in run.rows if (run.meta.get("ready_ms") or 0) <= row["at_ms"] < run.end_ms]
-    if len(rows) < 2 or not judge.cgroups.limit_of(rows[0]):
+    """Of the floor over the second half of the run, in per cent of the limit a minute: whether the stated pace is the real one."""
+    ready = run.meta.get("ready_ms") or 0
+    rows = [row for row in run.rows if (ready + run.end_ms) / 2 <= row["at_ms"] < run.end_ms]
+    if len(rows) < 2 or not cgroups.limit_of(rows[-1]):
         return None
-    grown = judge.cgroups.floor(rows[-1]) - judge.cgroups.floor(rows[0])
-    return grown * 100 / judge.cgroups.limit_of(rows[0]) / ((rows[-1]["at_ms"] - rows[0]["at_ms"]) / 60_000)
+    grown = cgroups.floor(rows[-1]) - cgroups.floor(rows[0])
+    return grown * 100 / cgroups.limit_of(rows[-1]) / ((rows[-1]["at_ms"] - rows[0]["at_ms"]) / 60_000)
 
 
 def of_peers(run, said):

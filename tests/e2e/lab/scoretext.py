@@ -66,6 +66,13 @@ def any_of(by_profile):
     return next(iter(by_profile.values()))
 
 
+def pace(by_profile):
+    """As the scenario states it, and what the floor really did over the second half of the runs."""
+    told = any_of(by_profile)["rate"]
+    real = [run["measured_rate"] for run in by_profile.values() if run["measured_rate"] is not None]
+    return f"{f'{told:g}' if told else NONE} ({sum(real) / len(real):.2g})" if real else f"{told:g}" if told else NONE
+
+
 def words(value):
     return " or ".join(value) if isinstance(value, list) else value or NONE
 
@@ -106,7 +113,7 @@ def warned_section(score):
 
     def forecast(run):
         return NONE if run["forecast"] is None else f"{run['forecast']:+.0%}".replace("%", " %")
-    rows = [[name, words(any_of(by)["owner"]), f"{any_of(by)['rate'] or NONE}", minutes(max((run["needed"] or 0) for run in by.values()) or None),
+    rows = [[name, words(any_of(by)["owner"]), pace(by), minutes(max((run["needed"] or 0) for run in by.values()) or None),
              *each(by, lead), *each(by, lambda run: minutes(run["lead_thrash"])), *each(by, forecast)]
             for name, by in pairs(score, lambda run: run["foreseen"])]
     head = ["scenario", "who really grew", "%/min", "lead wanted", "lead, as found", "instrumented", "to thrash, as found", "instrumented",
@@ -116,7 +123,7 @@ def warned_section(score):
 
 Leads are minutes from the first warning that named the truth, and stood until then, to the kill by the kernel; beside it to the onset of
 reclaim thrash, where the program stands still before it dies. Wanted are 60, 20 and 3 minutes at 0.1, 1 and 10 %/min, and between them
-what lies on the line of their logarithms. The forecast is how far off it was, half-way from that warning to the kill, as a part of the time
+what lies on the line of their logarithms. The pace is the scenario's, in brackets what the floor did in the second half of the runs. The forecast is how far off it was, half-way from that warning to the kill, as a part of the time
 that was left: +20 % is too late by a fifth.
 
 """ + table(head, rows)
