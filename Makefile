@@ -201,8 +201,8 @@ check: ## install, build and run every test, under gcc and clang, plain and sani
 $(KINDS:%=check-%): check-%: tests ## one kind under VARIANT: unit property golden fuzz-replay fault cli integration; ONLY=glob
 	@tests/run-all $(VARIANT):$*
 .PHONY: check-lab
-check-lab: all ## the agent beside a JVM that the kernel kills, on a kernel of its own (QEMU): 6 minutes, no part of check
-	@BANKFULL=$B/bankfull tests/e2e/lab/agent.sh
+check-lab: all ## real limits and real OOM kills, each on a kernel of its own, and the score; SCENARIO=name for one; no part of check
+	@BUILD=$B tests/e2e/lab/prove $(SCENARIO)
 .PHONY: e2e-shots
 e2e-shots: all ## pictures of every page, light and dark, in three widths, in build/e2e; ONLY=glob of pages. Look at them
 	@BUILD=$B tests/e2e/shots '$(or $(ONLY),*)'

@@ -55,6 +55,15 @@ class Scenario:
         long = self.get("long_minutes")
         return long if long and os.environ.get("LAB_LONG") else self.get("minutes", 10)
 
+    def needs(self):
+        """What tests/workloads/run must have built."""
+        workload = self.get("workload", {})
+        engine = workload.get("engine", "probe")
+        if engine != "flink":
+            return [engine]
+        options = workload.get("options", [])
+        return [f"flink-{options[options.index('--version') + 1] if '--version' in options else '1.20'}"]
+
     def options(self, profile, key):
         """A list of the workload, as `key` has it for all profiles and for this one."""
         workload = self.get("workload", {})
