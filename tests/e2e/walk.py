@@ -95,6 +95,13 @@ def keyboard(b, scene):
     b.keys("\ue012", "\ue012")  # the left arrow
     ok(b.until("document.querySelector('.chart-hair').hidden === false"), "arrows move its cursor")
     ok(b.until("/charge .* of .*, floor/.test(document.querySelector('main [aria-live]')?.textContent ?? '')"), "which is said", b.text()[-200:])
+    ok(b.tab_to("main button", "Show as table"), "Tab reaches its table", b.focused())
+    b.keys("Enter")
+    ok(b.tab_to(".chart-table .scroll"), "which the keys scroll", b.focused())
+    b.js("const e = document.querySelector('.chart-table .scroll'); e.scrollTop = 50; window.__top = e.scrollTop; window.__table = e")
+    b.driver.execute_async_script("setTimeout(arguments[0], 4500)")  # two pulses of the agents
+    ok(b.js("return window.__table.isConnected && window.__table.scrollTop === window.__top && document.activeElement === window.__table"),
+       "and it stays under who reads it", b.focused())
     for keys, hash_ in (("gs", "#/silences"), ("ga", "#/alerts"), ("gf", "#/")):
         b.keys(*keys)
         ok(b.until(lambda: b.hash() == hash_), "%s goes to %s" % (" ".join(keys), hash_), b.hash())

@@ -13,6 +13,7 @@ import { chartTable } from './chart_table.js';
 import { readout } from './chart_readout.js';
 import { colour } from './owners.js';
 import { isUtc } from './now.js';
+import { put } from './parts.js';
 import { nearest } from './series.js';
 import { stamp } from './time.js';
 
@@ -81,7 +82,7 @@ export function stacked(element, { label, onRange, onReset })
 
 	function showTable()
 	{
-		replace(table, table.hidden ? null : chartTable(view.model));
+		put(table, table.hidden ? null : chartTable(view.model));
 	}
 
 	function underlay(ctx, area, g)

@@ -232,6 +232,14 @@ class PodPage {
 		this.model = model(this.series, range.from);
 		this.marks = marksOf({ events: this.events, postmortems: this.posts, rows: this.model.rows, range });
 		this.chart.update({ model: this.model, marks: this.marks, range });
+		this.drawnTo = range.to;
+	}
+
+	/* Time has gone on by a pixel of the chart: an hour is some 4 s a pixel, a month is an hour. */
+	isBehind()
+	{
+		const { from, to } = this.range();
+		return to - this.drawnTo >= (to - from) / this.chart.width();
 	}
 
 	tick()
@@ -239,7 +247,7 @@ class PodPage {
 		const now = performance.now(), { pod } = this;
 		if (this.range().live && now - this.loadedAt > REFRESH_MS)
 			this.loadSeries();
-		else if (this.range().live && this.series)
+		else if (this.range().live && this.series && this.isBehind())
 			this.drawChart();
 		if (!pod.past && this.line !== 'live' && now - Math.max(this.takenAt, this.askedAt) > POLL_MS)
 			this.poll();
