@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The score as a page of Markdown for whoever runs streaming pods. Pure: the same score, the same text."""
 import peers
+import replaytext
+from marks import NONE, bold, minutes, percent, signed, table
 
 PROFILES = ("as-found", "instrumented")
-NONE = "–"
 PEER_NAMES = {name: what for name, what, _ in peers.RULES}
 
 HEAD = """# Foresight
@@ -17,35 +18,6 @@ endpoint at all. There a warning must name the right *group* (native memory, hea
 there it must name the *owner*. Pace is in per cent of the limit a minute, so a lead is read "minutes before the kill at N %/min". A figure
 in **bold** falls short of what it must reach; [why](#what-falls-short) is below.
 """
-
-
-def minutes(value):
-    if value is None:
-        return NONE
-    return f"{value:.1f}" if abs(value) < 10 else f"{value:.0f}"
-
-
-def percent(value, digits=1):
-    return NONE if value is None else f"{value:.{digits}f} %"
-
-
-def signed(value):
-    return NONE if value is None else f"{value:+.1f} %"
-
-
-def bold(text, short):
-    return f"**{text}**" if short and text != NONE else "**never**" if short else text
-
-
-def escape(text):
-    return str(text).replace("|", "\\|").replace("\n", " ")
-
-
-def table(head, rows):
-    """Markdown, at most ten columns."""
-    assert len(head) <= 10 and all(len(row) == len(head) for row in rows)
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(escape(cell) for cell in row) + " |" for row in rows]) + "\n"
 
 
 def pairs(score, wanted):
@@ -215,33 +187,6 @@ its pod, and the collector wrote it.
 """ + table(["scenario", "what", "what happened", "as found", "instrumented"], rows)
 
 
-def replay_section(replay):
-    if not replay:
-        return "\n## Replay\n\nNot run with these scenarios.\n"
-    text = f"""
-## Replay
-
-{replay.get('pod_days')} simulated pod-days through the shipped core ([replay.md](replay.md)): {replay.get('false_warnings')} false
-warnings, {replay.get('per_100_pod_days')} in 100 pod-days (at most 1).
-"""
-    by_rule = sorted((replay.get("by_rule") or {}).items())
-    if by_rule:
-        text += "\n" + table(["rule", "false warnings"], [[rule, count] for rule, count in by_rule])
-    leaks = replay.get("leaks") or []
-    if leaks:
-        keys = list(dict.fromkeys(key for leak in leaks for key in leak))[:10]
-        rows = sorted(([cell(leak.get(key)) for key in keys] for leak in leaks), key=str)
-        text += "\nLeaks, at each pace:\n\n" + table([key.replace("_", " ") for key in keys], rows)
-    others = [(name, value) for name, value in sorted(replay.items()) if isinstance(value, dict) and name != "by_rule"]
-    flat = [[name.replace("_", " "), ", ".join(f"{key.replace('_', ' ')} {cell(one)}" for key, one in sorted(value.items()))]
-            for name, value in others]
-    return text + ("\n" + table(["what people use today, on the same days", ""], flat) if flat else "")
-
-
-def cell(value):
-    return NONE if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
 def short_section(score):
     rows = [[one["scenario"], one["profile"] or NONE, one["figure"], one["needed"], one["reached"], one["reason"] or "**no reason is given**"]
             for one in score["shortfalls"]]
@@ -256,4 +201,4 @@ def machines(score):
 
 def page(score):
     return (HEAD + machines(score) + figures_section(score) + warned_section(score) + named_section(score) + silent_section(score)
-            + peers_section(score) + deaths_section(score) + replay_section(score["replay"]) + short_section(score))
+            + peers_section(score) + deaths_section(score) + replaytext.section(score["replay"]) + short_section(score))
