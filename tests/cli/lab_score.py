@@ -197,8 +197,10 @@ def a_replay():
     path = os.path.join(WORK, "replay.json")
     with open(path, "w", encoding="utf-8") as file:
         json.dump({**replayed(), "per_100_pod_days": 2}, file)
-    status, page, said, _ = called(good_runs(), "--replay", path)
-    ok(status == 1 and "without a reason: replay" in said and "**2.00 in 100 pod-days**" in page, "the program reads a replay", said)
+    status, out, said, _ = called(good_runs(), "--replay", path, "--page", path + ".md")
+    with open(path + ".md", encoding="utf-8") as file:
+        page = file.read()
+    ok(status == 1 and not out and "without a reason: replay" in said and "**2.00 in 100 pod-days**" in page, "the program reads a replay", said)
     ok(called([])[0] == 2, "no runs are no score")
 
 

@@ -55,8 +55,8 @@ class Run:
         os.chmod(self.token, 0o400)
         self.logs = {name: open(f"{out}/{name}", "wb") for name in ("agent.log", "agent.out", "collector.log", "workload.log", "other.log")}
         self.summary = {"scenario": scenario.name, "profile": profile, "machine": os.environ.get("LAB_MACHINE", "native"),
-                        "kernel": platform.release(), "started_ms": now_ms(), "actions": [], "main_pids": [], "error": None, "end": "failed",
-                        "ready_ms": None, "ended_ms": None, "kill_ms": None, "first_max_ms": None, "limit_bytes": None}
+                        "kernel": platform.release(), "cpus": os.cpu_count(), "started_ms": now_ms(), "actions": [], "main_pids": [],
+                        "error": None, "end": "failed", "ready_ms": None, "ended_ms": None, "kill_ms": None, "first_max_ms": None, "limit_bytes": None}
         self.pod = self.collector = self.recorder = self.workload = self.agent = None
         self.others = []
         self.over = threading.Event()
@@ -140,7 +140,7 @@ class Run:
             text = f.read().strip()
             self.summary["limit_bytes"] = None if text == "max" else int(text)
         self.collector = Collector(self.programs["bankfull-collector"], WORK, self.logs["collector.log"])
-        self.recorder = Recorder(self.pod, self.out, PAGE)
+        self.recorder = Recorder(self.pod, self.collector, self.out, PAGE)
         found_by_itself = get("workload")["engine"] != "probe"
         if found_by_itself:
             self.start_agent()

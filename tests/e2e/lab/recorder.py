@@ -23,15 +23,16 @@ def pairs(text):
 class Recorder:
     """Threads that end with stop(). `kill_ms` and `first_max_ms` are the kernel's, to the millisecond it told us."""
 
-    def __init__(self, pod, out, page_url, page_every_s=15):
-        self.pod, self.page_url, self.page_every_s = pod, page_url, page_every_s
+    def __init__(self, pod, collector, out, page_url, page_every_s=15):
+        self.pod, self.collector, self.page_url, self.page_every_s = pod, collector, page_url, page_every_s
         self.kill_ms = self.first_max_ms = None
         self.kills = 0
         self.ended = threading.Event()
         self.killed = threading.Event()
         self.samples = open(f"{out}/cgroup.jsonl", "w", encoding="ascii")
         self.pages = open(f"{out}/metrics.prom", "w", encoding="utf-8")
-        self.threads = [threading.Thread(target=t, daemon=True) for t in (self.sample, self.watch, self.scrape)]
+        self.findings = open(f"{out}/findings.jsonl", "w", encoding="utf-8")
+        self.threads = [threading.Thread(target=t, daemon=True) for t in (self.sample, self.watch, self.scrape, self.ask)]
         for t in self.threads:
             t.start()
 
@@ -41,6 +42,7 @@ class Recorder:
             t.join(30)
         self.samples.close()
         self.pages.close()
+        self.findings.close()
 
     @staticmethod
     def one(at):
@@ -101,3 +103,11 @@ class Recorder:
             except (OSError, ValueError):
                 continue  # there is no agent at the moment; the log says why
             self.pages.write(f"# at_ms {now_ms()}\n{page}")
+
+    def ask(self):
+        """The collector keeps the last state of a finding alone: when it named whom is only known while it is so."""
+        while not self.ended.wait(self.page_every_s):
+            at_ms = now_ms()
+            answer = self.collector.get("/api/v1/findings?limit=500")
+            if answer is not None:
+                self.findings.write(json.dumps({"at_ms": at_ms, "items": answer["items"]}) + "\n")

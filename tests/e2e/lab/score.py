@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """
-The score of all runs of OUT, as docs/foresight.md on standard output, and as OUT/score.json.
+The score of all runs of OUT, as a page (docs/foresight.md; without --page on standard output), and as OUT/score.json.
 
-    score.py [--scenarios DIR] [--replay FILE] OUT
+    score.py [--scenarios DIR] [--replay FILE] [--page FILE] OUT
 
 What falls short must have its reason in scenarios/shortfalls.toml ([[shortfall]]: scenario, or "all" for a total; profile,
 if it is of one alone; figure; reason). One without a reason stands in the score as such, is told on standard error, and
@@ -211,6 +211,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scenarios", default=rundir.SCENARIOS)
     parser.add_argument("--replay")
+    parser.add_argument("--page")
     parser.add_argument("out")
     options = parser.parse_args()
     runs = [run for run in rundir.runs(options.out, options.scenarios) if run.kind in judge.JUDGED]
@@ -221,7 +222,11 @@ def main():
     with open(os.path.join(options.out, "score.json"), "w", encoding="utf-8") as file:
         json.dump(score, file, indent=1, sort_keys=True)
         file.write("\n")
-    sys.stdout.write(scoretext.page(score))
+    if options.page:
+        with open(options.page, "w", encoding="utf-8") as file:
+            file.write(scoretext.page(score))
+    else:
+        sys.stdout.write(scoretext.page(score))
     for one in unexplained(score):
         print(f"falls short without a reason: {one}", file=sys.stderr)
     return 1 if unexplained(score) else 0
