@@ -1,6 +1,7 @@
 package bankfull.workload;
 
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,8 +36,10 @@ public final class GrowingState {
         long keys = Long.parseLong(options.getOrDefault("keys", "100000"));
         double rate = Double.parseDouble(options.getOrDefault("rate", "4000"));
 
+        // With jars of its own the job gets a class loader of its own each time it is submitted; else its classes are the engine's.
+        String[] jars = "1".equals(options.get("leak-classloader")) ? options.get("user-jars").split(":") : new String[0];
         StreamExecutionEnvironment env = StreamExecutionEnvironment.createRemoteEnvironment(
-                "127.0.0.1", Integer.parseInt(options.get("rest-port")));
+                "127.0.0.1", Integer.parseInt(options.get("rest-port")), jars);
         env.setParallelism(Integer.parseInt(options.getOrDefault("parallelism", "1")));
 
         DataGeneratorSource<Long> source = new DataGeneratorSource<>(
@@ -57,16 +60,21 @@ public final class GrowingState {
         private final HashMap<String, String> options;
         private final int valueSize;
         private final int mapEntries;
+        private final int burstSeconds;
         private transient ValueState<byte[]> last;
+        private transient List<ValueState<byte[]>> more;
+        private transient OpenIterators iterators;
         private transient MapState<Integer, byte[]> history;
         private transient List<ByteBuffer> direct;
         private transient List<byte[]> heap;
         private transient SplittableRandom random;
+        private transient long seen;
         private transient String name;
 
         Grow(Map<String, String> options) {
             this.options = new HashMap<>(options);
             this.valueSize = Integer.parseInt(options.getOrDefault("value-size", "1024"));
+            this.burstSeconds = Integer.parseInt(options.getOrDefault("burst-s", "0"));
             this.mapEntries = Integer.parseInt(options.getOrDefault("map-entries", "4"));
         }
 
@@ -74,6 +82,13 @@ public final class GrowingState {
         public void open(OpenContext context) throws Exception {
             last = getRuntimeContext().getState(new ValueStateDescriptor<>("last", byte[].class));
             history = getRuntimeContext().getMapState(new MapStateDescriptor<>("history", Integer.class, byte[].class));
+            more = new ArrayList<>();
+            for (int i = 1; i < Integer.parseInt(options.getOrDefault("states", "1")); i++) {
+                more.add(getRuntimeContext().getState(new ValueStateDescriptor<>("state-" + i, byte[].class)));
+            }
+            if ("1".equals(options.get("leak-classloader"))) {
+                LeakedDriver.open(Integer.parseInt(options.getOrDefault("user-classes", "2000")));
+            }
             int subtask = getRuntimeContext().getTaskInfo().getIndexOfThisSubtask();
             random = new SplittableRandom(subtask);
             name = "grow-" + subtask;
@@ -87,6 +102,8 @@ public final class GrowingState {
                 Leak.start(options);
                 Growth.start(options);
             }
+            iterators = OpenIterators.of(last, Integer.parseInt(options.getOrDefault("pin-iterators", "0")),
+                    Double.parseDouble(options.getOrDefault("pin-per-min", "60")));
             boolean shared = !"0".equals(options.get("managed"));
             RocksReader reader = RocksReader.of(last, shared, "slot-" + subtask);
             if (reader != null) {
@@ -100,10 +117,16 @@ public final class GrowingState {
         @Override
         public void processElement(Long key, Context context, Collector<Void> out) throws Exception {
             Truth.waitWhilePaused();
-            last.value();
+            if (isQuiet()) {
+                return;
+            }
+            iterators.openIfDue();
+            int state = (int) (seen % (more.size() + 1));
+            ValueState<byte[]> chosen = state == 0 ? last : more.get(state - 1);
+            chosen.value();
             byte[] value = new byte[valueSize];
             random.nextBytes(value);
-            last.update(value);
+            chosen.update(value);
             int written = valueSize;
             if (mapEntries > 0) {
                 byte[] part = new byte[Math.max(1, valueSize / mapEntries)];
@@ -112,6 +135,12 @@ public final class GrowingState {
                 written += part.length;
             }
             Truth.STATE_BYTES.addAndGet(written);
+        }
+
+        /** With --burst-s: so many seconds all records, as many only one in ten. */
+        private boolean isQuiet() {
+            seen++;
+            return burstSeconds > 0 && System.nanoTime() / 1_000_000_000 / burstSeconds % 2 == 1 && seen % 10 != 0;
         }
 
         @Override

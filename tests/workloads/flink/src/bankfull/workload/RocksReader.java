@@ -37,10 +37,16 @@ final class RocksReader implements Truth.Store {
 
     /** The reader for the backend of a state; null if it is no RocksDB. */
     static RocksReader of(Object state, boolean shared, String slot) throws ReflectiveOperationException {
+        Object backend = backend(state);
+        return backend == null ? null : new RocksReader(backend, shared, slot);
+    }
+
+    /** The keyed backend of a state; null if it is no RocksDB. */
+    static Object backend(Object state) throws ReflectiveOperationException {
         for (int depth = 0; depth < 4 && state != null; depth++) {
             Object backend = field(state, "backend");
             if (backend != null && field(backend, "db") != null) {
-                return new RocksReader(backend, shared, slot);
+                return backend;
             }
             for (String inner : new String[] {"wrappedState", "original", "internalState", "state"}) {
                 Object next = field(state, inner);
