@@ -6,8 +6,10 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
+import time
 
-from pod import read, write
+from pod import HERE, read, write
 
 
 def signal_container(cgroup, name):
@@ -39,10 +41,24 @@ def start(run, *command):
                                        stderr=run.logs["other.log"]))
 
 
-def evict(run):
-    """Kubelet's: SIGTERM to every container at once, SIGKILL when the grace period is over; what the pod had is deleted."""
-    for cgroup in (run.pod.main, run.pod.side):
+def evict(run, grace_s):
+    """Kubelet's: SIGTERM to every container at once, SIGKILL when the grace period is over; then what the pod had is deleted."""
+    both = (run.pod.main, run.pod.side)
+    for cgroup in both:
         signal_container(cgroup, "TERM")
+    until = time.monotonic() + float(grace_s)
+    while time.monotonic() < until and any(read(f"{cgroup}/cgroup.procs").split() for cgroup in both):
+        time.sleep(0.1)
+    for cgroup in both:
+        run.pod.kill(cgroup)
+    delete_state(run)
+
+
+def hog(run, kib_per_s, max_mib):
+    """Another program of the node, of those that its kernel spares."""
+    run.others.append(subprocess.Popen([sys.executable, f"{HERE}/../../workloads/worker.py", "--seconds", "86400", "--grow-kib-per-s", kib_per_s,
+                                        "--grow-max-mib", max_mib], stdin=subprocess.DEVNULL, stdout=run.logs["other.log"],
+                                       stderr=run.logs["other.log"]))
 
 
 def link(run, state):
@@ -73,7 +89,7 @@ def engine(run, name, text=""):
 
 
 WORDS = {"limit": limit, "high": high, "signal": send, "start": start, "evict": evict, "link": link, "collector": collector,
-         "delete-state": delete_state, "lose-node": lose_node, "engine": engine}
+         "delete-state": delete_state, "lose-node": lose_node, "hog": hog, "engine": engine}
 
 
 def do(run, text):

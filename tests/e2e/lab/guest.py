@@ -19,7 +19,7 @@ import actions
 from collector import TOKEN, Collector
 from pod import HERE, Pod, name_user, write
 from recorder import Recorder, now_ms
-from scenario import Scenario
+from scenario import Scenario, size_bytes
 
 WORK = "/var/lab/run"
 PAGE = "http://127.0.0.1:9482/metrics"
@@ -34,6 +34,13 @@ ENTER = """#!/bin/bash
 until mv {work}/main.next {work}/main.this 2>/dev/null; do sleep 0.1; done
 exec {command} "$(<{work}/main.this)" "$@"
 """
+
+
+def oom_adj(request):
+    """What kubelet gives a container of a burstable pod (pkg/kubelet/qos/policy.go): who asked for little goes first."""
+    with open("/proc/meminfo", encoding="ascii") as f:
+        total = int(f.readline().split()[1]) << 10
+    return min(999, max(3, 1000 - 1000 * size_bytes(request) // total))
 
 
 class Run:
@@ -57,8 +64,9 @@ class Run:
         self.summary = {"scenario": scenario.name, "profile": profile, "machine": os.environ.get("LAB_MACHINE", "native"),
                         "kernel": platform.release(), "cpus": os.cpu_count(), "started_ms": now_ms(), "actions": [], "main_pids": [],
                         "error": None, "end": "failed", "ready_ms": None, "ended_ms": None, "kill_ms": None, "first_max_ms": None, "limit_bytes": None}
+        self.pending = []
         self.pod = self.collector = self.recorder = self.workload = self.agent = None
-        self.others = []
+        self.others, self.acting = [], []
         self.over = threading.Event()
         self.restarts = scenario.get("restart", "never") == "always"
 
@@ -69,6 +77,8 @@ class Run:
         engine = workload["engine"]
         enter = f"{WORK}/enter-main"
         extra = {"TMPFS": self.scenario.get("tmpfs")} if self.scenario.get("tmpfs") else {}
+        if self.scenario.get("request"):
+            extra["OOM_ADJ"] = oom_adj(self.scenario.get("request"))
         with open(enter, "w", encoding="ascii") as f:
             f.write(ENTER.format(work=WORK, command=" ".join(self.pod.enter("", **extra)[:-1])))
         os.chmod(enter, 0o755)
@@ -116,9 +126,10 @@ class Run:
                    "--node", "lab", "--container", "main", *self.scenario.get("agent", [])]
         if self.scenario.get("workload")["engine"] == "probe":
             options += ["--pid", str(self.main_pid())]
-        if self.scenario.get("pod_limit"):
+        if self.scenario.get("pod_limit") and self.scenario.get("pod_limit_told", True):
             options += ["--pod-limit", self.scenario.get("pod_limit")]
-        self.agent = subprocess.Popen([*self.pod.enter(self.pod.side, READ_ONLY=1, WRITABLE=f"{WORK}/state"), self.programs["bankfull"], "agent", *options],
+        extra = {"OOM_ADJ": oom_adj("16M")} if self.scenario.get("request") else {}
+        self.agent = subprocess.Popen([*self.pod.enter(self.pod.side, READ_ONLY=1, WRITABLE=f"{WORK}/state", **extra), self.programs["bankfull"], "agent", *options],
                                       stdin=subprocess.DEVNULL, stdout=self.logs["agent.out"], stderr=self.logs["agent.log"],
                                       env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8"})
 
@@ -135,7 +146,9 @@ class Run:
         get = self.scenario.get
         if get("thp"):
             write("/sys/kernel/mm/transparent_hugepage/enabled", get("thp"))
-        self.pod = Pod(get("limit"), get("memory_high", "max"), get("pod_limit", "max"), get("swap", "0"))
+        if get("request"):
+            write("/proc/self/oom_score_adj", -999)  # what the node runs is not what its kernel kills first
+        self.pod = Pod(get("limit"), get("memory_high", "max"), get("pod_limit", "max"), get("swap", "0"), oom_group=get("oom_group", True))
         with open(f"{self.pod.main}/memory.max", encoding="ascii") as f:
             text = f.read().strip()
             self.summary["limit_bytes"] = None if text == "max" else int(text)
@@ -154,27 +167,71 @@ class Run:
         self.say("ready")
 
     def course(self):
-        """Until the time is over or the container is killed for good; what is to happen meanwhile happens at its time."""
+        """Until the time is over or the container is killed for good; what is to happen meanwhile happens when it is due."""
         start = time.monotonic()
         end = start + self.scenario.minutes() * 60
-        due = sorted(self.scenario.get("action", []), key=lambda a: a["at_s"])
+        self.pending = list(self.scenario.get("action", []))
         while True:
-            at = start + due[0]["at_s"] if due else end
-            if self.recorder.killed.wait(max(0, min(at, end, time.monotonic() + 5) - time.monotonic())):
+            if self.recorder.killed.wait(max(0, min(self.next_look(start), end) - time.monotonic())):
                 self.recorder.killed.clear()
                 self.say("the kernel killed")
-                if not self.restarts:
+                if self.restarts:
+                    self.replace_main()
+                elif self.is_over():
                     return "kill"
-                self.replace_main()
             elif self.workload.poll() is not None:
                 return "exit"
-            elif due and time.monotonic() >= at:
-                action = due.pop(0)
-                self.say(action["do"])
-                self.summary["actions"].append({"at_ms": now_ms(), "do": action["do"]})
-                actions.do(self, action["do"])
             elif time.monotonic() >= end:
                 return "time"
+            if self.restarts:
+                self.note_main()
+            self.act(start)
+
+    def next_look(self, start):
+        """The charge is looked at each second, the workload each five; what has a time is done at that time."""
+        now = time.monotonic()
+        looks = [now + 1 if "at_charge" in action else start + action["at_s"] for action in self.pending if "after_kill_s" not in action]
+        return min([now + 5, *looks])
+
+    def act(self, start):
+        now = time.monotonic()
+        for action in list(self.pending):
+            if "at_charge" in action:
+                due = self.pod.charge() >= size_bytes(action["at_charge"])
+            elif "after_kill_s" in action:
+                due = self.recorder.killed_at is not None and now >= self.recorder.killed_at + action["after_kill_s"]
+            else:
+                due = now >= start + action["at_s"]
+            if due:
+                self.pending.remove(action)
+                steps = action["do"] if isinstance(action["do"], list) else [action["do"]]
+                self.acting.append(threading.Thread(target=self.take_steps, args=(steps,), daemon=True))
+                self.acting[-1].start()
+
+    def take_steps(self, steps):
+        for step in steps:
+            if step.startswith("wait "):
+                time.sleep(float(step[5:]))
+                continue
+            self.say(step)
+            self.summary["actions"].append({"at_ms": now_ms(), "do": step})
+            actions.do(self, step)
+
+    def is_over(self):
+        """The kernel may have killed another process of the container than the one that `run` started."""
+        try:
+            self.workload.wait(5)
+            return True
+        except subprocess.TimeoutExpired:
+            return False
+
+    def note_main(self):
+        try:
+            pid = self.main_pid()
+        except (OSError, ValueError, IndexError):
+            return  # it is being written
+        if pid not in self.summary["main_pids"]:
+            self.summary["main_pids"].append(pid)
 
     def replace_main(self):
         """What kubelet does after a container's death: another container, in which `run` starts the process again."""
@@ -183,13 +240,19 @@ class Run:
         self.offer_main()
 
     def after_death(self):
-        """The post-mortem reaches the collector, or the time for it is over."""
-        until = time.monotonic() + self.scenario.get("after_death_s", 120)
+        """The post-mortem reaches the collector, or the time for it is over; and then what should not come as well."""
+        start = time.monotonic()
+        until = start + self.scenario.get("after_death_s", 120)
+        while time.monotonic() < until and not self.collector.all("postmortems"):
+            time.sleep(1)
+            self.act(start)
+        # A collector that infers one waits for 90 s.
+        until = time.monotonic() + (150 if self.scenario.get("kind") == "death" else 15)
         while time.monotonic() < until:
-            if self.collector.all("postmortems"):
-                time.sleep(15)  # and what else is to come
-                return
-            time.sleep(2)
+            time.sleep(1)
+            self.act(start)
+        for thread in self.acting:
+            thread.join(60)
 
     def keep(self):
         """What the collector holds."""

@@ -34,8 +34,9 @@ def name_user(uid=9999):
 class Pod:
     """cgroups as containerd names them; `main` is replaced when its container is restarted."""
 
-    def __init__(self, limit, high="max", pod_limit="max", swap="0", side_limit="64M", uid="0b5a11f0"):
+    def __init__(self, limit, high="max", pod_limit="max", swap="0", side_limit="64M", uid="0b5a11f0", oom_group=True):
         self.limit, self.high, self.swap = limit, high, swap
+        self.oom_group = oom_group  # as a runtime sets it since Kubernetes 1.28
         self.started = 0
         self.slice = f"{ROOT}/kubepods-burstable-pod{uid}.slice"
         os.makedirs(self.slice)
@@ -65,7 +66,7 @@ class Pod:
         at = f"{self.slice}/cri-containerd-{ident}.scope"
         os.mkdir(at)
         write(f"{at}/memory.max", limit)
-        write(f"{at}/memory.oom.group", 1)
+        write(f"{at}/memory.oom.group", int(self.oom_group))
         try:
             write(f"{at}/memory.swap.max", self.swap)
         except OSError:
@@ -89,6 +90,9 @@ class Pod:
             except OSError:
                 time.sleep(0.05)
         return self.main
+
+    def charge(self):
+        return int(read(f"{self.main}/memory.current"))
 
     def kill(self, cgroup):
         write(f"{cgroup}/cgroup.kill", 1)

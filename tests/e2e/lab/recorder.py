@@ -25,7 +25,7 @@ class Recorder:
 
     def __init__(self, pod, collector, out, page_url, page_every_s=15):
         self.pod, self.collector, self.page_url, self.page_every_s = pod, collector, page_url, page_every_s
-        self.kill_ms = self.first_max_ms = None
+        self.kill_ms = self.first_max_ms = self.killed_at = None
         self.kills = 0
         self.ended = threading.Event()
         self.killed = threading.Event()
@@ -92,7 +92,7 @@ class Recorder:
                 counted = events["oom_kill"]
                 self.kills += 1
                 if self.kill_ms is None:
-                    self.kill_ms = now_ms()
+                    self.kill_ms, self.killed_at = now_ms(), time.monotonic()
                 self.killed.set()
 
     def scrape(self):
