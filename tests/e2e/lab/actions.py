@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What can happen to a pod while it runs: `do = "WORD ARGUMENT..."` of a scenario."""
 
+import itertools
 import os
 import shlex
 import shutil
@@ -35,10 +36,24 @@ def send(run, whom, name):
     signal_container({"main": run.pod.main, "agent": run.pod.side}[whom], name)
 
 
+def start_in(run, cgroup, *command, **how):
+    run.others.append(subprocess.Popen([*run.pod.enter(cgroup, **how), *command], stdin=subprocess.DEVNULL, stdout=run.logs["other.log"],
+                                       stderr=run.logs["other.log"]))
+
+
 def start(run, *command):
     """One more process in the main container."""
-    run.others.append(subprocess.Popen([*run.pod.enter(run.pod.main), *command], stdin=subprocess.DEVNULL, stdout=run.logs["other.log"],
-                                       stderr=run.logs["other.log"]))
+    start_in(run, run.pod.main, *command)
+
+
+def start_beside(run, name, *command):
+    """One more container of the pod, without a limit of its own. VARIABLE=... before the command: those of `enter`."""
+    how = dict(itertools.takewhile(lambda pair: len(pair) == 2, (word.split("=", 1) for word in command)))
+    start_in(run, run.pod.container(name, "max"), *command[len(how):], **how)
+
+
+def mark(_run, *_words):
+    """Nothing but a moment that an expectation can name."""
 
 
 def evict(run, grace_s):
@@ -88,8 +103,8 @@ def engine(run, name, text=""):
     os.rename(f"{at}.new", at)
 
 
-WORDS = {"limit": limit, "high": high, "signal": send, "start": start, "evict": evict, "link": link, "collector": collector,
-         "delete-state": delete_state, "lose-node": lose_node, "hog": hog, "engine": engine}
+WORDS = {"limit": limit, "high": high, "signal": send, "start": start, "start-beside": start_beside, "mark": mark, "evict": evict,
+         "link": link, "collector": collector, "delete-state": delete_state, "lose-node": lose_node, "hog": hog, "engine": engine}
 
 
 def do(run, text):
