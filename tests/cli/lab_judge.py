@@ -222,7 +222,14 @@ def judgements_of_a_death():
     fails("one whose last samples are old", set_death(bodies=[{}, {"timeline": [{"wall_ms": T0 + 60_000}]}]), "the last samples")
     fails("one of another time", lambda made: made.postmortems[0].update(
         died_ms=made.kill - 40_000, bodies=[{"timeline": [{"wall_ms": made.kill - 41_000}]}]), "its time")
+    fails("a post-mortem of one that lives", say_scenario('killed = "main"', "count = 0"), "there is no post-mortem")
+    passes("none of one that lives", both(say_scenario('killed = "main"', "count = 0"), drop("postmortems")))
+    passes("one whose cause is said to be one of two", say_scenario('cause = "container-limit"', 'cause = ["container-limit", "node"]'))
+    fails("a lost node whose death nobody inferred", both(no_kill, set_meta(end="exit"), say_scenario('kind = "warn"', 'kind = "death"'),
+          say_scenario('before = "kill"', 'before = "end"'), say_scenario('killed = "main"', "inferred = true")), "inferred is")
     fails("an agent that does not go on", one_restart_on, "goes on")
+    passes("one that does", both(one_restart_on, lambda made: made.pages.append(
+        {**made.pages[0], "at_ms": made.kill + 60_000, "targets": 2})))
 
 
 def judgements_of_the_books():

@@ -118,7 +118,7 @@ class Made:
         scan = max(30, s // 30 * 30)
         owners = self.owners(scan)
         left = (self.seconds - s) if self.leaks else None
-        return {"at_ms": T0 + s * 1000, "owners": owners, "residual": 0, "forecast": left if left and s > 60 else None,
+        return {"at_ms": T0 + s * 1000, "targets": 1, "owners": owners, "residual": 0, "forecast": left if left and s > 60 else None,
                 "open": [("limit-forecast", "warning" if s < 200 else "critical")] if self.leaks and s >= 80 else []}
 
     def finding(self, rule, severity, owner, opened_s, cleared_s=None):
@@ -134,7 +134,7 @@ class Made:
 
     def page_text(self, page):
         lines = [f"# at_ms {page['at_ms']}", "# TYPE bankfull_limit_bytes gauge", f"bankfull_limit_bytes {LIMIT}",
-                 "bankfull_target_up 1", f"bankfull_residual_bytes {page['residual']}"]
+                 "bankfull_target_up 1", f"bankfull_agent_targets_total {page['targets']}", f"bankfull_residual_bytes {page['residual']}"]
         lines += [f'bankfull_owner_resident_bytes{{owner="{owner}",group="{GROUP_OF.get(owner, "anon")}"}} {size}'
                   for owner, size in page["owners"].items()]
         if page["forecast"] is not None:

@@ -16,8 +16,7 @@ from verdicts import deaths
 ATTRIBUTION_PERCENT = 5.0
 RESIDUAL_PERCENT = 2.0
 JUDGED = ("warn", "silent", "death")
-# Causes that are no kill by the kernel.
-NO_KILL = ("sigkill", "java-oom", "exit")
+KERNEL_KILLS = ("container-limit", "pod-limit", "node", "outside")
 
 
 class Judgement:
@@ -44,7 +43,8 @@ def kill_is_due(run):
     if "end" in run.scenario:
         return run.scenario["end"] == "kill"
     if run.kind == "death":
-        return any(death.get("cause") not in NO_KILL for death in figures.listed(run.scenario.get("expect_death")))
+        return any(not death.get("inferred") and set(figures.listed(death["cause"])) <= set(KERNEL_KILLS)
+                   for death in figures.listed(run.scenario.get("expect_death")))
     return run.kind == "warn" and any(expect.get("before") == "kill" for expect in expects(run))
 
 

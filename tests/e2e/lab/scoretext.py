@@ -176,7 +176,8 @@ def deaths_section(score):
         return bold(text, wrong)
 
     def truth(run):
-        return "; ".join(f"{words(one['cause'])}{', ' + words(one['owner']) if one.get('owner') else ''}" for one in run["death"]["expected"])
+        return "; ".join(f"{words(one['cause'])}{', ' + words(one['owner']) if one.get('owner') else ''}"
+                         if one.get("count") != 0 else "the watched process lives" for one in run["death"]["expected"])
     rows = [[name, any_of(by)["title"], truth(any_of(by)), *each(by, told)] for name, by in pairs(score, lambda run: run["death"])]
     return """
 ## What was told of each death

@@ -8,7 +8,7 @@ that the agent printed.
     killed = "main"             the process that was killed is the watched one, by run.json's main_pids; "other": it is not
     inferred = true             the collector wrote it, for an agent that could not
     goes_on = true              the agent watches the container that came after it
-    count = 1                   how many of this kind there must be
+    count = 1                   how many of this kind there must be; 0: none, for the watched process lives
 """
 from datetime import datetime
 
@@ -84,7 +84,9 @@ def deaths(run):
         causes = figures.listed(wanted["cause"])
         fitting = [item for item in told if item["cause"] in causes]
         count = wanted.get("count", 1)
-        yield len(fitting) == count, f"there is one post-mortem of it" if count == 1 else f"there are {count} post-mortems", \
-            "\n".join(words(item) for item in told) or words(None)
-        for item in (fitting or told)[:1]:
-            yield from one_death(run, wanted, item)
+        numbers = {0: "there is no post-mortem", 1: "there is one post-mortem of it"}
+        yield (len(fitting) == count, numbers.get(count, f"there are {count} post-mortems of it"),
+               "\n".join(words(item) for item in told) or words(None))
+        if count:
+            for item in (fitting or told)[:1]:
+                yield from one_death(run, wanted, item)
