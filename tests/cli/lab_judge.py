@@ -222,6 +222,11 @@ def judgements_of_a_death():
     fails("one whose last samples are old", set_death(bodies=[{}, {"timeline": [{"wall_ms": T0 + 60_000}]}]), "the last samples")
     fails("one of another time", lambda made: made.postmortems[0].update(
         died_ms=made.kill - 40_000, bodies=[{"timeline": [{"wall_ms": made.kill - 41_000}]}]), "its time")
+    passes("two kills, each told", both(say_scenario('killed = "main"', 'killed = "main"\ncount = 2'), lambda made: made.postmortems.append(
+        {**made.death(), "died_ms": made.kill + 90_000, "bodies": [{"timeline": [{"wall_ms": made.kill + 89_000}]}]})))
+    fails("the second by another name", both(say_scenario('killed = "main"', 'killed = "main"\ncount = 2'), lambda made: made.postmortems.append(
+        {**made.death(), "owner": "java-heap", "died_ms": made.kill + 90_000, "bodies": [{"timeline": [{"wall_ms": made.kill + 89_000}]}]})),
+        "who grew")
     fails("a post-mortem of one that lives", say_scenario('killed = "main"', "count = 0"), "there is no post-mortem")
     passes("none of one that lives", both(say_scenario('killed = "main"', "count = 0"), drop("postmortems")))
     passes("one whose cause is said to be one of two", say_scenario('cause = "container-limit"', 'cause = ["container-limit", "node"]'))

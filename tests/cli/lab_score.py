@@ -13,6 +13,7 @@ import peers  # noqa: E402
 import rundir  # noqa: E402
 import score as lab_score  # noqa: E402
 import scoretext  # noqa: E402
+import scripts  # noqa: E402
 from lab_runs import T0, Made  # noqa: E402
 
 WORK = sys.argv[1]
@@ -57,10 +58,14 @@ def peers_once(runs):
     return said_by_peers
 
 
-def score(runs, reasons="", replay=None):
-    """(what falls short without a reason, page, the figures)"""
+def score(runs, reasons="", replay=None, **files):
+    """(what falls short without a reason, page, the figures). `files` are what a scenario `own` with a script leaves."""
     out, scenarios = written(runs, reasons)
-    figures = lab_score.score_of(rundir.runs(out, scenarios), scenarios, replay, peers_once)
+    for name, text in files.items():
+        os.makedirs(os.path.join(out, "own.as-found"), exist_ok=True)
+        with open(os.path.join(out, "own.as-found", name.replace("_", ".")), "w", encoding="utf-8") as file:
+            file.write(text)
+    figures = lab_score.score_of(rundir.runs(out, scenarios), scenarios, replay, scripts.of(out), peers_once)
     return "\n".join(lab_score.unexplained(figures)), scoretext.page(figures), figures
 
 
@@ -204,6 +209,15 @@ def a_replay():
     ok(called([])[0] == 2, "no runs are no score")
 
 
-for test in (a_good_score, what_falls_short, reasons_do_not_leak, a_replay):
+def scripts_of_their_own():
+    figures = json.dumps([{"quota": "100m", "worst_ms": 12.345}, {"quota": "20m", "worst_ms": None}])
+    said, page, _ = score(good_runs(), tap="ok - reads\nok - says so\n", harmless_json=figures)
+    ok(not said and row(page, "own.as-found")[1:3] == ["2", "0"] and row(page, "100m") == ["100m", "12.3"] and row(page, "20m")[1] == "–",
+       "a script's lines and figures", page)
+    said = score(good_runs(), tap="ok - reads\nnot ok - says so\n")[0]
+    ok(said.startswith("own.as-found") and "says so" in said, "what it failed falls short", said)
+
+
+for test in (a_good_score, what_falls_short, reasons_do_not_leak, a_replay, scripts_of_their_own):
     test()
 sys.exit(bad)

@@ -24,6 +24,7 @@ import peers
 import replaytext
 import rundir
 import scoretext
+import scripts
 
 FORECAST_WITHIN = 0.25
 FORECAST_SHARE = 0.8
@@ -174,6 +175,7 @@ def short_in_all(score):
     mine = sum(run["kind"] == "silent" and bool(run["false"]) for run in score["runs"])
     if silent and mine > floor["false_runs"]:
         out.append(short("all", None, "false-alarms", f"{mine} of {silent} silent runs", f"no more than floor > 85 %: {floor['false_runs']}"))
+    out += [short(name, None, *one) for name, *one in scripts.short(score["scripts"])]
     return out + [short("replay", *one) for one in replaytext.short(score["replay"])]
 
 
@@ -192,9 +194,10 @@ def explain(shortfalls, known):
                               and why.get("profile", one["profile"]) == one["profile"]), None)
 
 
-def score_of(runs, scenarios, replay, evaluate=peers.evaluate):
+def score_of(runs, scenarios, replay, own=(), evaluate=peers.evaluate):
+    """`own`: what scenarios with a script of their own left."""
     said = evaluate(runs)
-    score = {"runs": [of_run(run, said.get(str(run), {})) for run in runs], "replay": replay}
+    score = {"runs": [of_run(run, said.get(str(run), {})) for run in runs], "replay": replay, "scripts": list(own)}
     score["totals"] = {name: totals([run for run in score["runs"] if name in ("all", run["profile"])]) for name in (*PROFILES, "all")}
     score["peers"] = peer_totals(score["runs"])
     score["shortfalls"] = [one for run in score["runs"] for one in short_of_run(run)] + short_in_all(score)
@@ -218,7 +221,7 @@ def main():
     if not runs:
         print(f"{options.out}: no run", file=sys.stderr)
         return 2
-    score = score_of(runs, options.scenarios, rundir.load(options.replay) if options.replay else None)
+    score = score_of(runs, options.scenarios, rundir.load(options.replay) if options.replay else None, scripts.of(options.out))
     with open(os.path.join(options.out, "score.json"), "w", encoding="utf-8") as file:
         json.dump(score, file, indent=1, sort_keys=True)
         file.write("\n")

@@ -2,6 +2,7 @@
 """The score as a page of Markdown for whoever runs streaming pods. Pure: the same score, the same text."""
 import peers
 import replaytext
+import scripts
 from marks import NONE, bold, minutes, percent, signed, table
 
 PROFILES = ("as-found", "instrumented")
@@ -202,4 +203,4 @@ def machines(score):
 
 def page(score):
     return (HEAD + machines(score) + figures_section(score) + warned_section(score) + named_section(score) + silent_section(score)
-            + peers_section(score) + deaths_section(score) + replaytext.section(score["replay"]) + short_section(score))
+            + peers_section(score) + deaths_section(score) + scripts.section(score["scripts"]) + replaytext.section(score["replay"]) + short_section(score))
