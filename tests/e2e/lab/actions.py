@@ -2,6 +2,7 @@
 """What can happen to a pod while it runs: `do = "WORD ARGUMENT..."` of a scenario."""
 
 import itertools
+import json
 import os
 import shlex
 import shutil
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 
 from pod import HERE, read, write
 
@@ -103,8 +105,29 @@ def engine(run, name, text=""):
     os.rename(f"{at}.new", at)
 
 
+def restart(run):
+    """A container that ends as it is asked to, and the next one in its place."""
+    signal_container(run.pod.main, "TERM")
+    until = time.monotonic() + 30
+    while time.monotonic() < until and read(f"{run.pod.main}/cgroup.procs").split():
+        time.sleep(0.1)
+    run.pod.kill(run.pod.main)
+    run.replace_main()
+
+
+def savepoint(run):
+    """Asked of Flink's JobManager, which answers before it is made."""
+    with open(f"{run.dir}/ready", encoding="utf-8") as f:
+        ready = dict(line.strip().split("=", 1) for line in f)
+    body = json.dumps({"target-directory": f"file://{run.dir}/savepoints", "cancel-job": False}).encode()
+    ask = urllib.request.Request(f"{ready['rest_url']}/jobs/{ready['job_id']}/savepoints", body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(ask, timeout=60):
+        pass
+
+
 WORDS = {"limit": limit, "high": high, "signal": send, "start": start, "start-beside": start_beside, "mark": mark, "evict": evict,
-         "link": link, "collector": collector, "delete-state": delete_state, "lose-node": lose_node, "hog": hog, "engine": engine}
+         "link": link, "collector": collector, "delete-state": delete_state, "lose-node": lose_node, "hog": hog, "engine": engine,
+         "restart": restart, "savepoint": savepoint}
 
 
 def do(run, text):
