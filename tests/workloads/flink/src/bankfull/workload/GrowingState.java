@@ -40,6 +40,11 @@ public final class GrowingState {
         String[] jars = "1".equals(options.get("leak-classloader")) ? options.get("user-jars").split(":") : new String[0];
         StreamExecutionEnvironment env = StreamExecutionEnvironment.createRemoteEnvironment(
                 "127.0.0.1", Integer.parseInt(options.get("rest-port")), jars);
+        // Said here, since a remote environment does not read config.yaml.
+        long checkpointSeconds = Long.parseLong(options.getOrDefault("checkpoint-s", "0"));
+        if (checkpointSeconds > 0) {
+            env.enableCheckpointing(checkpointSeconds * 1000);
+        }
         env.setParallelism(Integer.parseInt(options.getOrDefault("parallelism", "1")));
 
         DataGeneratorSource<Long> source = new DataGeneratorSource<>(
