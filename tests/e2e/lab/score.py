@@ -51,13 +51,14 @@ def measured_rate(run):
 
 
 def of_peers(run, said):
-    """{rule: {for: {"lead": minutes before the kill from which it stood until then, "fired": how often}}}"""
+    """{rule: {for: {"lead": minutes before the kill from which it stood until then, "fired": how often, "minutes": how long}}}"""
     out = {}
     for rule, waits in said.items():
         for wait, spans in waits.items():
             stood = figures.standing([(start, end, None) for start, end in spans], run.end_ms) if run.kill_ms else None
             out.setdefault(rule, {})[str(wait)] = {
-                "lead": rounded(figures.minutes(stood[0], run.kill_ms)) if stood else None, "fired": len(spans)}
+                "lead": rounded(figures.minutes(stood[0], run.kill_ms)) if stood else None, "fired": len(spans),
+                "minutes": rounded(sum(end - start for start, end in spans) / 60_000)}
     return out
 
 
@@ -79,6 +80,7 @@ def of_run(run, said):
         "owner": run.truth.get("owner"), "group": run.truth.get("group"), "foreseen": foreseen,
         "rate": run.truth.get("grows_percent_per_minute"), "measured_rate": rounded(measured_rate(run)),
         "minutes": rounded(figures.minutes(run.meta.get("ready_ms"), run.end_ms), 1),
+        "seen_minutes": rounded(figures.minutes(run.rows[0]["at_ms"], run.end_ms)) if run.rows else 0,
         "failed": [{"key": one.key, "text": one.text, "note": one.note} for one in judged if not one.good],
         "judgements": len(judged), "named_by": named and named[1].rule, "named_owner": named and named[1].owner,
         "lead": rounded(figures.minutes(named[0], run.kill_ms)) if named else None,
@@ -132,6 +134,7 @@ def kept(run):
 def peer_totals(runs):
     killed = [run for run in runs if run["foreseen"] and run["killed"] and run["peers"]]
     silent = [run for run in runs if run["kind"] == "silent" and run["peers"]]
+    silent_minutes = sum(run["seen_minutes"] for run in silent)
     out = {}
     for rule, _, _ in peers.RULES:
         for wait in peers.FORS:
@@ -140,7 +143,8 @@ def peer_totals(runs):
             out.setdefault(rule, {})[str(wait)] = {
                 "recall": share(sum(one["lead"] is not None for one in told), len(told)), "median": median(leads),
                 "worst": rounded(min(leads, default=None)),
-                "false_runs": sum(run["peers"][rule][str(wait)]["fired"] > 0 for run in silent), "silent": len(silent)}
+                "false_runs": sum(run["peers"][rule][str(wait)]["fired"] > 0 for run in silent), "silent": len(silent),
+                "false_minutes": share(sum(run["peers"][rule][str(wait)]["minutes"] for run in silent), silent_minutes)}
     return out
 
 

@@ -151,12 +151,12 @@ def peers_section(score):
     every = score["totals"]["all"]
     mine = sum(run["kind"] == "silent" and bool(run["false"]) for run in score["runs"])
     sums = [["Bankfull, naming the owner", NONE, percent(every["recall"]), minutes(every["lead_median"]), minutes(every["lead_worst"]),
-             f"{mine} of {every['silent']}"]]
+             f"{mine} of {every['silent']}", percent(0.0) if every["silent"] and not mine else NONE]]
     for rule, what in PEER_NAMES.items():
         for wait in peers.FORS:
             one = score["peers"][rule][str(wait)]
             sums.append([what, f"{wait // 60} m", percent(one["recall"]), minutes(one["median"]), minutes(one["worst"]),
-                         f"{one['false_runs']} of {one['silent']}"])
+                         f"{one['false_runs']} of {one['silent']}", percent(one["false_minutes"])])
     return """
 ## Beside what people use today
 
@@ -164,7 +164,7 @@ The same seconds, as a Prometheus would have scraped them each 15 s, evaluated b
 inactive file), the floor is ours ([ledger.md](ledger.md#floor-and-freeboard)). An alert counts when it stood until the kill; none of these
 names anybody.
 
-""" + table(["rule", "for", "recall", "median lead", "worst lead", "false, of silent runs"], sums) + \
+""" + table(["rule", "for", "recall", "median lead", "worst lead", "false, of silent runs", "of their time"], sums) + \
         "\nMinutes before the kill, run by run; at once / after five minutes:\n\n" + \
         table(["scenario", "profile", "Bankfull", "working set > 90 %", "predict 1 h, 4 h ahead", "predict 15 m, 1 h ahead", "floor > 85 %"], rows)
 

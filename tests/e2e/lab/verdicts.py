@@ -40,8 +40,8 @@ def last_sample_ms(item):
 def words(item):
     if item is None:
         return "no post-mortem"
-    return (f"{item.get('title')}\ncause {item.get('cause')}, owner {item.get('owner')}, pid {item.get('pid')}, "
-            f"inferred {item.get('inferred')}, whole {item.get('whole')}")
+    return (f"{item.get('cause')}, {item.get('owner') or 'no owner'}, pid {item.get('pid')}{', inferred' if item.get('inferred') else ''}"
+            f"{'' if item.get('whole') else ', not whole'}: {item.get('title')}")
 
 
 def goes_on(run, item):
