@@ -14,6 +14,7 @@ enum {
 	TRIM_BYTES = 64 * 1024,
 	/* Texts of a scan and tables of rules come from mmap(2) and leave no holes. */
 	MMAP_BYTES = 64 * 1024,
+	STOP_RESERVE = 4, /* the last quarter of the grace period is for sending */
 };
 
 /* Settings that win over none: a policy that cannot be applied leaves the last good one. */
@@ -53,20 +54,40 @@ static void on_stopped(void *context)
 	loop_stop(((struct agent *)context)->loop);
 }
 
+void agent_stop(struct agent *a)
+{
+	/* Of one that waited for its JVM to the last only the reserve is left. */
+	uint64_t left_ms = a->conf->grace_ms / STOP_RESERVE + mono_ms_until(clock_mono(), a->leave_at);
+	a->stopping = true;
+	loop_timer_cancel(a->tick_timer);
+	slow_stop(a->slow);
+	outbox_stop(a->outbox, "stopping", left_ms, on_stopped, a);
+}
+
+/*
+ * A pod that is stopped takes JVM and agent at once. Where its memory may have to do with it, the JVM's end is waited for, and
+ * told; an orderly stop with room is no death that anybody asks about. What has died already is seen in any case.
+ */
 static void on_signal(void *context, int number)
 {
 	struct agent *a = context;
 	if (number == SIGHUP)
 		return; /* the terminal went away, or somebody hoped for new settings: those come with a restart */
-	if (a->stopping) {
+	if (a->leaving) {
 		loop_stop(a->loop);
 		return;
 	}
-	a->stopping = true;
-	logger_say(a->log, SAY_INFO, "stopping", "asked to end: what is left is sent");
-	loop_timer_cancel(a->tick_timer);
-	slow_stop(a->slow);
-	outbox_stop(a->outbox, "stopping", a->conf->grace_ms, on_stopped, a);
+	agent_tick(a);
+	uint64_t grace = a->conf->grace_ms;
+	a->leaving = true;
+	a->leave_at = mono_add_ms(clock_mono(), grace - grace / STOP_RESERVE);
+	bool waits = number == SIGTERM && a->life.on && agent_is_grave(a);
+	logger_say(a->log, SAY_INFO, "stopping", "asked to end: %swhat is left is sent",
+		   waits ? "near the limit, or on a node without memory, the end of the JVM is waited for; " : "");
+	if (waits)
+		loop_timer_set(a->tick_timer, URGENT_INTERVAL_MS);
+	else
+		agent_stop(a);
 }
 
 static void on_library(void *context, const char *text)

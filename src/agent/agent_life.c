@@ -9,6 +9,7 @@
 #include "agent/target.h"
 #include "base/esc.h"
 #include "base/limits.h"
+#include "base/sat.h"
 #include "jvm/attach.h"
 #include "jvm/hsperffile.h"
 #include "kernel/cgfile.h"
@@ -187,6 +188,41 @@ static struct count node_pressure(void)
 	return count_of(pressure.full.avg10_bp);
 }
 
+bool agent_is_grave(const struct agent *a)
+{
+	struct death_evidence e = { 0 };
+	if (a->snapshot) {
+		e.host_available_bytes = a->snapshot->host_available_bytes;
+		e.host_memory_bytes = a->snapshot->host_memory_bytes;
+	}
+	e.node_psi_full_avg10_bp = node_pressure();
+	return a->urgency.on || death_node_is_low(&e);
+}
+
+static struct count full_pct(struct qty bytes, struct qty most)
+{
+	if (!qty_known(bytes) || !qty_known(most) || !most.bytes)
+		return (struct count){ 0 };
+	return count_of(bytes.bytes < most.bytes ? sat_mul(bytes.bytes, 100) / most.bytes : 100);
+}
+
+/* By the counters that it left, else by those last seen. */
+static void how_full(const struct agent *a, struct death_evidence *death)
+{
+	const struct snapshot *s = a->snapshot;
+	const struct process_status *status = &a->watch.target.status;
+	struct err ignored;
+	struct jvm_perf perf = s->perf;
+	death->perf_left = hsperffile_left(a->watch.perf_fd, status);
+	if (death->perf_left == TRISTATE_TRUE && hsperffile_last(a->watch.perf_fd, status, &perf, &ignored) < 0)
+		perf = s->perf;
+	/* G1 has no old generation of a fixed size: rules/heapfull.c. */
+	bool old = perf.gc != GC_G1 && qty_known(perf.old_used_bytes) && qty_known(perf.old_max_bytes);
+	death->heap_full_pct = old ? full_pct(perf.old_used_bytes, perf.old_max_bytes)
+				   : full_pct(perf.heap_kept_bytes, perf.heap_max_bytes);
+	death->metaspace_full_pct = full_pct(perf.metaspace_used_bytes, s->flags.max_metaspace_bytes);
+}
+
 static void gather(const struct agent *a, struct mono now, struct death_evidence *ret)
 {
 	const struct snapshot *s = a->snapshot;
@@ -199,10 +235,11 @@ static void gather(const struct agent *a, struct mono now, struct death_evidence
 					.host_available_bytes = s->host_available_bytes,
 					.host_memory_bytes = s->host_memory_bytes,
 					.node_psi_full_avg10_bp = node_pressure(),
-					.perf_left = hsperffile_left(a->watch.perf_fd, &a->watch.target.status),
+					.stop_asked = a->leaving,
 					.exits_on_oom = str_has(evidence_text(&a->watch.evidence, "proc/cmdline"),
 								STR("-XX:+ExitOnOutOfMemoryError")),
 					.last_seen_ms = (uint32_t)agent_ms_since(a->life.seen, now) };
+	how_full(a, ret);
 	read_events(a, ret);
 }
 

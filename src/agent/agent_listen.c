@@ -65,7 +65,7 @@ static void reply_ready(const struct agent *a, struct server_reply *reply)
 {
 	struct err ignored;
 	struct js_out out;
-	bool ready = a->life.on && a->snapshot && !a->stopping;
+	bool ready = a->life.on && a->snapshot && !a->leaving;
 	reply->status = ready ? 200 : 503;
 	js_out_start(&out, &reply->body, 0);
 	js_out_object(&out);
@@ -73,7 +73,7 @@ static void reply_ready(const struct agent *a, struct server_reply *reply)
 	js_out_bool(&out, ready);
 	if (!ready) {
 		js_out_key(&out, "waiting");
-		js_out_text(&out, a->stopping ? "asked to end" : a->waiting);
+		js_out_text(&out, a->leaving ? "asked to end" : a->waiting);
 	}
 	js_out_object_end(&out);
 	if (js_out_end(&out, &ignored) == 0)

@@ -63,7 +63,8 @@ struct agent {
 	struct ruleconf rules;    /* in force: our own, or under a policy */
 	uint32_t policy_interval_ms;
 	uint64_t policy_version, policies_refused_total;
-	bool stopping;
+	bool leaving, stopping; /* asked to end: the JVM is watched on; what is left is sent */
+	struct mono leave_at;   /* leaving: at the latest */
 
 	struct watch watch;
 	struct agent_life life;
@@ -96,6 +97,9 @@ struct agent {
 	struct postmortem_life this_life, life_before;
 };
 
+/* agent.c: nothing is watched any more. */
+void agent_stop(struct agent *a);
+
 /* agent_tick.c */
 void agent_tick(void *agent);
 void agent_woken(void *agent);       /* memory.events counted something */
@@ -106,6 +110,7 @@ uint32_t agent_interval_ms(const struct agent *a);
 void agent_look(struct agent *a, struct mono now);
 void agent_died(struct agent *a, struct mono now);
 void agent_close(struct agent *a);
+bool agent_is_grave(const struct agent *a); /* near the limit, or the node is short of memory */
 void agent_ask_slow(struct agent *a, struct mono now, bool deeper);
 void agent_slow_done(void *agent, unsigned what, int rc, struct str text, const struct err *err);
 

@@ -19,7 +19,7 @@ uint32_t agent_interval_ms(const struct agent *a)
 {
 	if (!a->life.on)
 		return LOOK_INTERVAL_MS;
-	if (a->urgency.on)
+	if (a->urgency.on || a->leaving)
 		return URGENT_INTERVAL_MS;
 	/* By a policy the collector slows a fleet down, or looks closer. */
 	return a->policy_interval_ms ? a->policy_interval_ms : (uint32_t)a->conf->interval_ms;
@@ -291,7 +291,9 @@ void agent_tick(void *context)
 	uint64_t interval = agent_interval_ms(a), spent = took / 1000000;
 	if (a->onlooker)
 		show(a, wall);
-	if (!a->resting)
+	if (a->leaving && (!a->life.on || clock_mono().ns >= a->leave_at.ns))
+		agent_stop(a);
+	else if (!a->resting)
 		loop_timer_set(a->tick_timer, interval > spent + SOON_MS ? interval - spent : SOON_MS);
 }
 

@@ -4,35 +4,12 @@
 #include <stdio.h>
 
 #include "base/units.h"
-#include "ledger/trend.h"
-
-int64_t postmortem_grown(struct qty from, struct qty to)
-{
-	int64_t grown;
-	if (!qty_known(from) || !qty_known(to))
-		return 0;
-	if (__builtin_sub_overflow(to.bytes, from.bytes, &grown))
-		return to.bytes > from.bytes ? INT64_MAX : INT64_MIN;
-	return grown;
-}
 
 int postmortem_owner(const struct wire_sample *first, const struct wire_sample *last, uint64_t *ret_grown_bytes)
 {
-	int most = -1;
-	int64_t grown = TREND_NOISE_BYTES;
 	if (!first || !last || !first->has_composition || !last->has_composition)
 		return -1;
-	for (int owner = 0; owner < OWNER_COUNT; owner++) {
-		int64_t by = postmortem_grown(first->owners[owner], last->owners[owner]);
-		/* What is taken back before a kill may have grown, but it killed nobody. */
-		if (by <= grown || owner_is_reclaimable((enum owner)owner))
-			continue;
-		most = owner;
-		grown = by;
-	}
-	if (most >= 0)
-		*ret_grown_bytes = (uint64_t)grown;
-	return most;
+	return death_owner(first->owners, last->owners, ret_grown_bytes);
 }
 
 void postmortem_life_of(const struct snapshot *snapshot, const struct wire_subject *subject, const char *image,
@@ -162,12 +139,17 @@ static void title_of(const struct postmortem_input *in, int owner, uint64_t grow
 	char bytes[UNITS_TEXT_CAP], grown[UNITS_TEXT_CAP];
 	/* What is only likely is not told as a fact. */
 	bool likely = in->verdict->confidence_pct < LIKELY_PCT &&
-		      (of_limit || in->verdict->cause == DEATH_NODE || in->verdict->cause == DEATH_OUTSIDE);
+		      (of_limit || in->verdict->cause == DEATH_NODE || in->verdict->cause == DEATH_OUTSIDE ||
+		       in->verdict->cause == DEATH_JAVA_OOM);
 	const char *cause = causes[in->verdict->cause];
 	/* Without memory.events an OOM kill is not excluded. */
 	if (in->verdict->cause == DEATH_SIGKILL && !in->evidence->after_read)
 		cause = "Killed, by whom is not known";
-	size_t len = (size_t)snprintf(dest, cap, likely ? "Probably k%s" : "%s", cause + likely);
+	else if (in->verdict->stopped)
+		cause = in->verdict->node_low ? "Stopped with its pod, as the node was out of memory"
+					      : "Stopped with its pod";
+	size_t len = (size_t)snprintf(dest, cap, likely ? "Probably %c%s" : "%c%s",
+				      likely ? cause[0] + ('a' - 'A') : cause[0], cause + 1);
 	if (of_limit && limit.kind == LIMIT_SET)
 		len += (size_t)snprintf(dest + len, cap - len, " of %s", units_format(bytes, limit.bytes));
 	if (owner >= 0 && len < cap)

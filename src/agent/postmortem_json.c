@@ -131,7 +131,7 @@ static void put_grown(struct js_out *out, const char *key, const char *name, str
 	put_u64(out, "from_bytes", from.bytes);
 	put_u64(out, "to_bytes", to.bytes);
 	js_out_key(out, "grown_bytes");
-	js_out_i64(out, postmortem_grown(from, to));
+	js_out_i64(out, death_grown(from, to));
 	js_out_object_end(out);
 }
 
@@ -142,9 +142,9 @@ static void put_grown_owners(struct js_out *out, const struct wire_sample *first
 	for (int n = 0; n < GROWN_MAX; n++) {
 		int most = -1;
 		for (int owner = 0; owner < OWNER_COUNT; owner++)
-			if (!done[owner] && postmortem_grown(first->owners[owner], last->owners[owner]) != 0 &&
-			    (most < 0 || postmortem_grown(first->owners[owner], last->owners[owner]) >
-						 postmortem_grown(first->owners[most], last->owners[most])))
+			if (!done[owner] && death_grown(first->owners[owner], last->owners[owner]) != 0 &&
+			    (most < 0 || death_grown(first->owners[owner], last->owners[owner]) >
+						 death_grown(first->owners[most], last->owners[most])))
 				most = owner;
 		if (most < 0)
 			return;

@@ -6,9 +6,6 @@
 #include "agent/postmortem.h"
 #include "data/js.h"
 
-/* to - from, at the ends of i64 where it would pass them; 0 where either is unknown. */
-int64_t postmortem_grown(struct qty from, struct qty to);
-
 struct postmortem_change {
 	char what[96];
 	char before[200], now[200]; /* "": it was not there */

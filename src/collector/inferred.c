@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/esc.h"
+#include "base/units.h"
 #include "collector/store_read.h"
 #include "data/js.h"
 #include "ledger/death.h"
@@ -139,7 +140,25 @@ void inferred_ended(struct session *session)
 struct timeline {
 	struct js_out *js;
 	size_t n;
+	bool has_first, has_last;
+	struct qty floor_bytes; /* of the point before */
+	struct qty first[OWNER_COUNT], last[OWNER_COUNT];
 };
+
+/* A point knows no process: what has lost half of its floor at once is another one. */
+static void see_owners(struct timeline *timeline, const struct store_point *point)
+{
+	bool both = qty_known(point->floor_bytes) && qty_known(timeline->floor_bytes);
+	if (both && point->floor_bytes.bytes < timeline->floor_bytes.bytes / 2)
+		timeline->has_first = timeline->has_last = false;
+	if (qty_known(point->floor_bytes))
+		timeline->floor_bytes = point->floor_bytes;
+	if (!point->has_composition)
+		return;
+	memcpy(timeline->has_first ? timeline->last : timeline->first, point->owners, sizeof timeline->first);
+	timeline->has_last = timeline->has_first;
+	timeline->has_first = true;
+}
 
 static void put_qty(struct js_out *js, const char *key, struct qty qty)
 {
@@ -163,6 +182,7 @@ static bool put_point(void *context, const struct store_point *point)
 		js_out_i64(js, point->freeboard_bytes.bytes);
 	}
 	js_out_object_end(js);
+	see_owners(timeline, point);
 	return ++timeline->n < TIMELINE_MAX;
 }
 
@@ -177,8 +197,14 @@ static void put_owners(struct js_out *js, const struct last_word *last)
 	js_out_object_end(js);
 }
 
+/* By what is stored, else by what the agent foresaw. */
+struct grower {
+	int owner;            /* -1: nobody, or not known */
+	uint64_t grown_bytes; /* 0: not known */
+};
+
 static int put_body(struct ingest *ingest, const struct watch *watch, const struct death_verdict *verdict,
-		    struct buf *body, struct err *err)
+		    struct buf *body, struct grower *ret_grower, struct err *err)
 {
 	const struct last_word *last = &watch->last;
 	struct js_out js;
@@ -212,13 +238,19 @@ static int put_body(struct ingest *ingest, const struct watch *watch, const stru
 	/* Without them it is still one. */
 	if (store_each_point(ingest->store, watch->agent, (struct wall){ watch->ended.ms - TIMELINE_MS },
 			     (struct wall){ watch->ended.ms + 1 }, TIMELINE_STEP_MS, put_point, &timeline, NULL) < 0)
-		timeline.n = 0;
+		timeline.has_last = false;
+	*ret_grower = (struct grower){ .owner = last->grows >= 0 && last->grows < OWNER_COUNT ? last->grows : -1 };
+	uint64_t grown;
+	int owner = timeline.has_last ? death_owner(timeline.first, timeline.last, &grown) : -1;
+	if (owner >= 0)
+		*ret_grower = (struct grower){ owner, grown };
 	js_out_array_end(&js);
 	js_out_object_end(&js);
 	return js_out_end(&js, err);
 }
 
-static void fill(const struct watch *watch, const struct death_verdict *verdict, struct wire_postmortem *whole)
+static void fill(const struct watch *watch, const struct death_verdict *verdict, const struct grower *grower,
+		 struct wire_postmortem *whole)
 {
 	const struct last_word *last = &watch->last;
 	char epoch[WIRE_EPOCH_TEXT_CAP];
@@ -232,16 +264,18 @@ static void fill(const struct watch *watch, const struct death_verdict *verdict,
 		(void)snprintf(whole->id, sizeof whole->id, "inferred-at-%" PRId64, last->head.wall.ms);
 	whole->parts = 1;
 	whole->cause = verdict->cause;
-	whole->owner = last->grows >= 0 && last->grows < OWNER_COUNT ? last->grows : -1;
+	whole->owner = grower->owner;
 	whole->pid = last->pid;
 	whole->died = last->head.wall;
+	char at[32] = "near", bytes[UNITS_TEXT_CAP], grew[96] = "";
 	if (last->limit.kind == LIMIT_SET && qty_known(last->charge_bytes) && last->limit.bytes)
-		(void)snprintf(whole->title, sizeof whole->title,
-			       "inferred: the stream ended at %u %% of its limit, and nothing came of it afterwards",
+		(void)snprintf(at, sizeof at, "at %u %% of",
 			       (unsigned)((double)last->charge_bytes.bytes / (double)last->limit.bytes * 100));
-	else
-		(void)snprintf(whole->title, sizeof whole->title,
-			       "inferred: the stream ended near its limit, and nothing came of it afterwards");
+	if (grower->grown_bytes)
+		(void)snprintf(grew, sizeof grew, "; %s had grown by %s", owner_table[grower->owner].name,
+			       units_format(bytes, grower->grown_bytes));
+	(void)snprintf(whole->title, sizeof whole->title,
+		       "inferred: the stream ended %s its limit, and nothing came of it afterwards%s", at, grew);
 }
 
 static void judge(const struct watch *watch, struct death_verdict *verdict)
@@ -266,14 +300,15 @@ static int write_one(struct ingest *ingest, const struct watch *watch, struct er
 {
 	auto_buf struct buf body = { .cap = BODY_MAX }, text = { .cap = WIRE_FRAME_MAX };
 	struct death_verdict verdict;
+	struct grower grower;
 	struct wire_message *message = &ingest->answer;
 	judge(watch, &verdict);
 	ingest_flush(ingest);
-	int rc = put_body(ingest, watch, &verdict, &body, err);
+	int rc = put_body(ingest, watch, &verdict, &body, &grower, err);
 	if (rc < 0)
 		return rc;
 	message->type = WIRE_POSTMORTEM;
-	fill(watch, &verdict, &message->postmortem);
+	fill(watch, &verdict, &grower, &message->postmortem);
 	message->postmortem.body = buf_str(&body);
 	rc = wire_encode(message, &text, err);
 	if (rc == 0)

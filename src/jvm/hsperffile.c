@@ -70,28 +70,35 @@ static int open_user_dir(const struct search *search, const char *name, struct e
 	return TAKE_FD(fd);
 }
 
-/* The file named like the pid, if it is the one the process maps. Returns 0 when read, else negative. */
-static int read_file(struct search *search, int dir_fd, struct err *err)
+/* The file named like the pid, opened as HotSpot's is_file_secure would have it. */
+static int open_own_file(int dir_fd, const struct process_status *status, struct stat *ret_stat, struct err *err)
 {
 	char name[24];
-	struct stat st;
 	auto_close int fd = -1;
-	struct file_expect expect = { .check_owner = true,
-				      .owner = (uid_t)search->status->uid_effective.n,
-				      .max_links = 1 };
+	struct file_expect expect = { .check_owner = true, .owner = (uid_t)status->uid_effective.n, .max_links = 1 };
 
-	(void)snprintf(name, sizeof name, "%" PRIu64, search->status->ns_pid.n);
+	(void)snprintf(name, sizeof name, "%" PRIu64, status->ns_pid.n);
 	int rc = file_open_under(dir_fd, name, &expect, &fd, err);
 	if (rc < 0)
 		return rc;
-	if (fstat(fd, &st) < 0)
+	if (fstat(fd, ret_stat) < 0)
 		return err_sys(err, errno, "hsperfdata");
-	if (st.st_mode & (S_IWGRP | S_IWOTH))
+	if (ret_stat->st_mode & (S_IWGRP | S_IWOTH))
 		return err_set(err, ERR_UNSUPPORTED, "hsperfdata: others may write to the file");
+	return TAKE_FD(fd);
+}
+
+/* If it is the one the process maps. Returns 0 when read, else negative. */
+static int read_file(struct search *search, int dir_fd, struct err *err)
+{
+	struct stat st;
+	auto_close int fd = open_own_file(dir_fd, search->status, &st, err);
+	if (fd < 0)
+		return fd;
 	if (!hsperffile_is_mapped(search->maps, search->status->ns_pid.n, st.st_ino))
 		return err_set(err, ERR_UNSUPPORTED, "hsperfdata: the file is stale: the process does not map it");
 	search->failed = true; /* this is it: whatever fails now is the answer */
-	rc = file_read_fd(fd, "hsperfdata", LIMIT_HSPERF, search->bytes, err);
+	int rc = file_read_fd(fd, "hsperfdata", LIMIT_HSPERF, search->bytes, err);
 	search->failed = rc < 0;
 	return rc;
 }
@@ -145,6 +152,21 @@ enum tristate hsperffile_left(int dir_fd, const struct process_status *status)
 	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return TRISTATE_TRUE;
 	return errno == ENOENT ? TRISTATE_FALSE : TRISTATE_UNREAD;
+}
+
+int hsperffile_last(int dir_fd, const struct process_status *status, struct jvm_perf *ret_perf, struct err *err)
+{
+	struct stat st;
+	auto_buf struct buf bytes = { .cap = LIMIT_HSPERF }, listing = { .cap = LIMIT_PROC_FILE };
+	if (dir_fd < 0)
+		return err_set(err, ERR_UNSUPPORTED, "hsperfdata: no file of this JVM was known");
+	auto_close int fd = open_own_file(dir_fd, status, &st, err);
+	if (fd < 0)
+		return fd;
+	int rc = file_read_fd(fd, "hsperfdata", LIMIT_HSPERF, &bytes, err);
+	if (rc == 0)
+		rc = hsperf_decode(buf_str(&bytes), &listing, err);
+	return rc < 0 ? rc : hsperf_parse(buf_str(&listing), ret_perf, err);
 }
 
 int hsperffile_read(int root_fd, const struct process_status *status, struct str maps, struct buf *out, struct err *err)

@@ -10,6 +10,7 @@
 #ifndef JVM_HSPERFFILE_H
 #define JVM_HSPERFFILE_H
 
+#include "bankfull/jvm.h"
 #include "bankfull/process.h"
 #include "base/buf.h"
 #include "base/err.h"
@@ -35,6 +36,13 @@ int hsperffile_keep(int root_fd, const struct process_status *status, struct str
  * soon: the next JVM with this /tmp clears away what the dead left.
  */
 enum tristate hsperffile_left(int dir_fd, const struct process_status *status);
+
+/*
+ * What the file still says after the JVM's end, if it left it: its counters as of the last collection. Fails as
+ * hsperffile_read().
+ */
+int hsperffile_last(int dir_fd, const struct process_status *status, struct jvm_perf *ret_perf, struct err *err)
+	__attribute__((warn_unused_result));
 
 /* The mapping of inode `inode` at a path that ends in "/hsperfdata_<any>/<pid>" is in `maps`. Pure. */
 bool hsperffile_is_mapped(struct str maps, uint64_t pid, uint64_t inode);

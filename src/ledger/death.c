@@ -6,6 +6,7 @@
 
 #include "base/sat.h"
 #include "base/units.h"
+#include "ledger/trend.h"
 
 const char *const death_cause_names[DEATH_CAUSE_COUNT] = { "unknown", "container-limit", "pod-limit", "node",
 							   "outside", "sigkill",         "java-oom",  "exit" };
@@ -15,8 +16,10 @@ enum {
 	PAST_LIMIT_PCT = 5,  /* by what smaps and status may be wrong, and more */
 	NODE_LOW_PCT = 5,    /* of memory available: kubelet evicts at 100 MiB, the kernel kills at none */
 	NODE_STALL_BP =
-		2000,     /* a fifth of the last ten seconds in which nobody on the node could run for want of memory */
-	FRESH_MS = 10000, /* a last reading older than this says little of the end */
+		2000, /* a fifth of the last ten seconds in which nobody on the node could run for want of memory */
+	JAVA_FULL_PCT =
+		95, /* of the heap: HotSpot gives up only where a full collection finds (next to) nothing to free */
+	FRESH_MS = 10000,      /* a last reading older than this says little of the end */
 	STATUS_JVM_OOM = 3,    /* HotSpot, report_java_out_of_memory(): os::_exit(3) with ExitOnOutOfMemoryError */
 	STATUS_ABORT = 134,    /* 128 + SIGABRT: CrashOnOutOfMemoryError, or a crash of the JVM */
 	STATUS_KILL = 137,     /* 128 + SIGKILL */
@@ -51,7 +54,7 @@ static bool near(struct qty bytes, struct limit limit)
 	       sat_mul(bytes.bytes, 100) / NEAR_LIMIT_PCT >= limit.bytes;
 }
 
-static bool node_was_low(const struct death_evidence *e)
+bool death_node_is_low(const struct death_evidence *e)
 {
 	if (qty_known(e->host_available_bytes) && qty_known(e->host_memory_bytes) &&
 	    e->host_available_bytes.bytes < e->host_memory_bytes.bytes / 100 * NODE_LOW_PCT)
@@ -112,7 +115,7 @@ static void own_limit(const struct death_evidence *e, struct count oom, struct c
 static void from_outside(const struct death_evidence *e, struct count kills, struct death_verdict *v)
 {
 	unsigned long long n = kills.n;
-	bool pod = near(pod_bytes(e), e->pod_limit), node = node_was_low(e);
+	bool pod = near(pod_bytes(e), e->pod_limit), node = death_node_is_low(e);
 	if (pod) {
 		say(v, DEATH_POD_LIMIT, node ? 60 : 85,
 		    "memory.events of the container: oom_kill rose by %llu and oom did not, and the pod was %s%llu %% of its limit",
@@ -183,31 +186,77 @@ static bool by_status(const struct death_evidence *e, struct death_verdict *v)
 	}
 }
 
+static const char *full_part(const struct death_evidence *e, unsigned long long *ret_pct)
+{
+	bool heap = e->heap_full_pct.known && e->heap_full_pct.n >= JAVA_FULL_PCT;
+	bool metaspace = e->metaspace_full_pct.known && e->metaspace_full_pct.n >= JAVA_FULL_PCT;
+	*ret_pct = heap ? e->heap_full_pct.n : e->metaspace_full_pct.n;
+	return heap ? "heap" : metaspace ? "metaspace" : NULL;
+}
+
+/* It took its hsperfdata file away. */
+static void ended_by_itself(const struct death_evidence *e, struct death_verdict *v)
+{
+	unsigned long long pct;
+	const char *full = full_part(e, &pct);
+	const char *events = e->after_read ? "; memory.events of the container shows no oom_kill" : "";
+	if (e->stop_asked) {
+		say(v, DEATH_EXIT, 90,
+		    "the pod was being stopped (SIGTERM came to the agent beside it, too) and the JVM ended by itself, by its hsperfdata file%s%s",
+		    events, v->node_low ? "; the node was out of memory, which is when kubelet evicts" : "");
+		miss(v, "who stopped the pod: its events (eviction, drain, preemption, a rollout, fewer replicas)");
+	} else if (full) {
+		say(v, DEATH_JAVA_OOM, 60,
+		    "the JVM exited (it took its hsperfdata file away) with its %s %llu %% full after a collection%s",
+		    full, pct, events);
+		miss(v,
+		     "which OutOfMemoryError, if it was one: the last lines of its log; its exit status (Flink's is 239)");
+	} else {
+		say(v, DEATH_EXIT, e->after_read ? 85 : 75,
+		    "the JVM took its hsperfdata file away, as it does when it exits, is asked to stop (SIGTERM) or crashes, and cannot when it is killed%s",
+		    events);
+		miss(v,
+		     "its exit status: 143 is a stop, 134 a crash, 1 often an uncaught error; the last lines of its log");
+	}
+}
+
+/* It left its hsperfdata file behind. */
+static void ended_at_once(const struct death_evidence *e, struct death_verdict *v)
+{
+	unsigned long long pct;
+	const char *full = e->exits_on_oom ? full_part(e, &pct) : NULL;
+	const char *events = e->after_read ? "memory.events of the container did not rise" : "";
+	if (full) {
+		say(v, DEATH_JAVA_OOM, e->after_read ? 75 : 60,
+		    "its %s was %llu %% full after a collection, and -XX:+ExitOnOutOfMemoryError ends a JVM at once, as this one ended (it left its hsperfdata file)%s%s",
+		    full, pct, events[0] ? "; " : "", events);
+		miss(v, "its exit status: 3 is ExitOnOutOfMemoryError, 137 SIGKILL, as of a probe that got no answer");
+		return;
+	}
+	say(v, DEATH_SIGKILL, e->exits_on_oom || !e->after_read ? 60 : 80,
+	    "%s, and the JVM left its hsperfdata file behind: SIGKILL (%s%s)%s%s",
+	    e->after_read ? events : "nothing was near its limit when last seen",
+	    e->after_read ? "" : "the kernel's OOM killer is not excluded; ",
+	    e->stop_asked ? "the pod was being stopped, and it did not end within the grace period"
+			  : "eviction, a failed probe, a person",
+	    e->exits_on_oom ? ", or -XX:+ExitOnOutOfMemoryError, which it runs with and which leaves it too" : "",
+	    v->node_low ? "; the node was out of memory" : "");
+	if (e->exits_on_oom)
+		miss(v, "its exit status: 137 is SIGKILL, 3 is ExitOnOutOfMemoryError");
+	else if (e->after_read)
+		miss(v, "who sent it: events of the pod (eviction, failed liveness probe, grace period over)");
+}
+
 /*
  * One does not see the exit status of somebody else's child, but a JVM that ends by itself takes its hsperfdata file away, and
  * one that is killed cannot: jvm/hsperffile.h has what was tried. False: it is not known.
  */
 static bool by_what_it_left(const struct death_evidence *e, struct death_verdict *v)
 {
-	if (e->perf_left == TRISTATE_FALSE) {
-		say(v, DEATH_EXIT, e->after_read ? 85 : 75,
-		    "the JVM took its hsperfdata file away, as it does when it exits, is asked to stop (SIGTERM) or crashes, and cannot when it is killed%s",
-		    e->after_read ? "; memory.events of the container shows no oom_kill" : "");
-		miss(v,
-		     "its exit status: 143 is a stop, 134 a crash, 1 often an uncaught error; the last lines of its log");
-	} else if (e->perf_left == TRISTATE_TRUE) {
-		say(v, DEATH_SIGKILL, e->exits_on_oom || !e->after_read ? 60 : 80,
-		    "%sthe JVM left its hsperfdata file behind: SIGKILL (%seviction, a failed probe, a person)%s",
-		    e->after_read ? "memory.events of the container did not rise, and "
-				  : "nothing was near its limit when last seen, and ",
-		    e->after_read ? "" : "the kernel's OOM killer is not excluded; ",
-		    e->exits_on_oom ? ", or -XX:+ExitOnOutOfMemoryError, which it runs with and which leaves it too"
-				    : "");
-		if (e->exits_on_oom)
-			miss(v, "its exit status: 137 is SIGKILL, 3 is ExitOnOutOfMemoryError");
-		else if (e->after_read)
-			miss(v, "who sent it: events of the pod (eviction, failed liveness probe, grace period over)");
-	}
+	if (e->perf_left == TRISTATE_FALSE)
+		ended_by_itself(e, v);
+	else if (e->perf_left == TRISTATE_TRUE)
+		ended_at_once(e, v);
 	return e->perf_left != TRISTATE_UNREAD;
 }
 
@@ -250,7 +299,7 @@ static void by_last_sight(const struct death_evidence *e, struct death_verdict *
 	} else if (near(pod_bytes(e), e->pod_limit)) {
 		say(v, DEATH_POD_LIMIT, fresh ? 55 : 40, "the pod was over %d %% of its limit when last seen%s",
 		    NEAR_LIMIT_PCT, how);
-	} else if (node_was_low(e)) {
+	} else if (death_node_is_low(e)) {
 		say(v, DEATH_NODE, fresh ? 50 : 35, "the node was out of memory when last seen%s", how);
 	} else if (!is_past(e->floor_bytes, e->limit) && near(e->peak_bytes, e->limit)) {
 		/* It may have peaked once more, unseen; or it was ended long after. */
@@ -294,7 +343,7 @@ static void survivable(const struct death_evidence *e, uint64_t spike_bytes, str
 
 void death_judge(const struct death_evidence *evidence, uint64_t spike_bytes, struct death_verdict *ret_verdict)
 {
-	struct death_verdict v = { 0 };
+	struct death_verdict v = { .node_low = death_node_is_low(evidence) };
 	struct count oom = rise(evidence->before.oom, evidence->after.oom);
 	struct count kills = rise(evidence->before.oom_kill, evidence->after.oom_kill);
 	if (!evidence->after_read || !kills.known) {
@@ -309,6 +358,34 @@ void death_judge(const struct death_evidence *evidence, uint64_t spike_bytes, st
 	} else {
 		not_killed_by_kernel(evidence, &v);
 	}
+	v.stopped = evidence->stop_asked && (v.cause == DEATH_EXIT || v.cause == DEATH_SIGKILL);
 	survivable(evidence, spike_bytes, &v);
 	*ret_verdict = v;
+}
+
+int64_t death_grown(struct qty from, struct qty to)
+{
+	int64_t grown;
+	if (!qty_known(from) || !qty_known(to))
+		return 0;
+	if (__builtin_sub_overflow(to.bytes, from.bytes, &grown))
+		return to.bytes > from.bytes ? INT64_MAX : INT64_MIN;
+	return grown;
+}
+
+int death_owner(const struct qty first[OWNER_COUNT], const struct qty last[OWNER_COUNT], uint64_t *ret_grown_bytes)
+{
+	int most = -1;
+	int64_t grown = TREND_NOISE_BYTES;
+	for (int owner = 0; owner < OWNER_COUNT; owner++) {
+		int64_t by = death_grown(first[owner], last[owner]);
+		/* What is taken back before a kill may have grown, but it killed nobody. */
+		if (by <= grown || owner_is_reclaimable((enum owner)owner))
+			continue;
+		most = owner;
+		grown = by;
+	}
+	if (most >= 0)
+		*ret_grown_bytes = (uint64_t)grown;
+	return most;
 }

@@ -21,19 +21,31 @@ struct death_evidence {
 	struct count exit_status; /* where it can be known, as Kubernetes writes it: 137 is SIGKILL */
 	enum tristate perf_left;  /* the JVM's hsperfdata file was still there after it: it did not end by itself */
 	bool exits_on_oom;        /* -XX:+ExitOnOutOfMemoryError, whose exit leaves that file too */
-	bool java_oom_seen;       /* ExitOnOutOfMemoryError or such, by what the JVM left */
-	uint32_t last_seen_ms;    /* before the death */
+	struct count heap_full_pct, metaspace_full_pct; /* of what may be, by what the last collection left */
+	bool stop_asked;       /* the pod is being stopped: whoever watches was asked to end, too (SIGTERM) */
+	bool java_oom_seen;    /* ExitOnOutOfMemoryError or such, by what the JVM left */
+	uint32_t last_seen_ms; /* before the death */
 };
 
 struct death_verdict {
 	enum death_cause cause;
 	unsigned confidence_pct;
-	char why[320];     /* what it rests on, in words */
-	char missing[160]; /* what would have made it certain; "" */
+	bool stopped, node_low; /* with its pod; the node had hardly any memory left then */
+	char why[320];          /* what it rests on, in words */
+	char missing[160];      /* what would have made it certain; "" */
 	struct qty
 		survivable_limit; /* peak floor + spike + 5 %; of one killed at its limit, at least that limit + these */
 };
 
+/* By what the node had left, or how long it stalled; what is not known is not low. */
+bool death_node_is_low(const struct death_evidence *evidence);
+
 void death_judge(const struct death_evidence *evidence, uint64_t spike_bytes, struct death_verdict *ret_verdict);
+
+/* to - from, at the ends of i64 where it would pass them; 0 where either is unknown. */
+int64_t death_grown(struct qty from, struct qty to);
+
+/* The owner that grew most between two compositions, of those that the kernel cannot take back; -1: none did, or it is not known. */
+int death_owner(const struct qty first[OWNER_COUNT], const struct qty last[OWNER_COUNT], uint64_t *ret_grown_bytes);
 
 #endif

@@ -25,6 +25,8 @@ struct row {
 	int psi_bp, status;
 	bool java_oom, exits_on_oom;
 	enum tristate perf_left;
+	unsigned heap_pct, metaspace_pct; /* 0: not known */
+	bool stop_asked;
 	uint32_t last_seen_ms;
 	enum death_cause cause;
 	unsigned least_pct, most_pct;
@@ -95,6 +97,35 @@ static const struct row rows[] = {
 	{ "gone, hsperfdata left", .gone = true, .floor_pct = 50, NONE, .perf_left = TRISTATE_TRUE,
 	  .cause = DEATH_SIGKILL, .least_pct = 55, .most_pct = 65, .why = "OOM killer is not excluded",
 	  .missing = "memory.events" },
+	/* The heap tells what no exit status does. */
+	{ "ExitOnOutOfMemoryError, and the heap was full", 0, 0, 0, 0, NONE, .perf_left = TRISTATE_TRUE,
+	  .exits_on_oom = true, .heap_pct = 97, .cause = DEATH_JAVA_OOM, .least_pct = 70, .most_pct = 79,
+	  .why = "its heap was 97 % full", .missing = "137 SIGKILL" },
+	{ "ExitOnOutOfMemoryError, and the metaspace was full", 0, 0, 0, 0, NONE, .perf_left = TRISTATE_TRUE,
+	  .exits_on_oom = true, .heap_pct = 40, .metaspace_pct = 100, .cause = DEATH_JAVA_OOM, .least_pct = 70,
+	  .most_pct = 79, .why = "its metaspace was 100 % full", .missing = "137 SIGKILL" },
+	{ "ExitOnOutOfMemoryError, and the heap was not full", 0, 0, 0, 0, NONE, .perf_left = TRISTATE_TRUE,
+	  .exits_on_oom = true, .heap_pct = 94, .cause = DEATH_SIGKILL, .least_pct = 55, .most_pct = 65,
+	  .why = "which it runs with", .missing = "3 is ExitOnOutOfMemoryError" },
+	{ "a full heap does not end a JVM at once without that option", 0, 0, 0, 0, NONE, .perf_left = TRISTATE_TRUE,
+	  .heap_pct = 99, .cause = DEATH_SIGKILL, .least_pct = 75, .most_pct = 85, .why = "SIGKILL",
+	  .missing = "who sent it" },
+	{ "exit with a full heap", 0, 0, 0, 0, NONE, .perf_left = TRISTATE_FALSE, .heap_pct = 98,
+	  .cause = DEATH_JAVA_OOM, .least_pct = 55, .most_pct = 65, .why = "98 % full", .missing = "239" },
+	{ "killed at its limit with a full heap", 9, 1, 2, 1, NONE, .perf_left = TRISTATE_TRUE, .exits_on_oom = true,
+	  .heap_pct = 99, .cause = DEATH_CONTAINER_LIMIT, .least_pct = 99, .most_pct = 99, .why = "own limit" },
+	/* The pod is stopped: the agent was asked to end as well. */
+	{ "evicted", 0, 0, 0, 0, .node_free_pct = 2, NONE, .perf_left = TRISTATE_FALSE, .stop_asked = true,
+	  .cause = DEATH_EXIT, .least_pct = 85, .most_pct = 95, .why = "which is when kubelet evicts",
+	  .missing = "eviction" },
+	{ "stopped with its pod", 0, 0, 0, 0, .node_free_pct = 50, NONE, .perf_left = TRISTATE_FALSE,
+	  .stop_asked = true, .heap_pct = 99, .cause = DEATH_EXIT, .least_pct = 85, .most_pct = 95,
+	  .why = "the pod was being stopped", .missing = "a rollout" },
+	{ "stopped with its pod, too slowly", 0, 0, 0, 0, NONE, .perf_left = TRISTATE_TRUE, .stop_asked = true,
+	  .cause = DEATH_SIGKILL, .least_pct = 75, .most_pct = 85, .why = "did not end within the grace period",
+	  .missing = "who sent it" },
+	{ "killed at its limit as its pod was stopped", 9, 1, 2, 1, NONE, .perf_left = TRISTATE_TRUE,
+	  .stop_asked = true, .cause = DEATH_CONTAINER_LIMIT, .least_pct = 99, .most_pct = 99, .why = "own limit" },
 	/* Exits of a JVM. */
 	{ "OutOfMemoryError seen", 0, 0, 0, 0, NONE, .java_oom = true, .cause = DEATH_JAVA_OOM, .least_pct = 90,
 	  .most_pct = 99, .why = "OutOfMemoryError" },
@@ -186,6 +217,11 @@ static struct death_evidence evidence_of(const struct row *row)
 	e.java_oom_seen = row->java_oom;
 	e.perf_left = row->perf_left;
 	e.exits_on_oom = row->exits_on_oom;
+	if (row->heap_pct)
+		e.heap_full_pct = count_of(row->heap_pct);
+	if (row->metaspace_pct)
+		e.metaspace_full_pct = count_of(row->metaspace_pct);
+	e.stop_asked = row->stop_asked;
 	e.last_seen_ms = row->last_seen_ms;
 	return e;
 }
@@ -271,6 +307,47 @@ static void limit_that_would_have_survived(void **state)
 	assert_int_equal(v.survivable_limit.bytes, UINT64_MAX);
 }
 
+/* A post-mortem's title says so: of what the kernel killed it is not said. */
+static void stopped_with_its_pod(void **state)
+{
+	(void)state;
+	struct death_verdict v;
+	struct death_evidence e = { .limit = limit_set(GIB), .after_read = true, .perf_left = TRISTATE_FALSE };
+	e.before = e.after = (struct cgroup_events){ .oom = count_of(0), .oom_kill = count_of(0) };
+	death_judge(&e, 0, &v);
+	assert_false(v.stopped || v.node_low);
+	e.stop_asked = true;
+	e.host_memory_bytes = qty_measured(64 * GIB);
+	e.host_available_bytes = qty_measured(GIB);
+	death_judge(&e, 0, &v);
+	assert_true(v.stopped && v.node_low);
+	e.after.oom = e.after.oom_kill = count_of(1);
+	e.perf_left = TRISTATE_TRUE;
+	death_judge(&e, 0, &v);
+	assert_false(v.stopped);
+}
+
+static void who_grew(void **state)
+{
+	(void)state;
+	struct qty first[OWNER_COUNT] = { 0 }, last[OWNER_COUNT] = { 0 };
+	uint64_t grown = 7;
+	assert_int_equal(death_owner(first, last, &grown), -1);
+	first[OWNER_JAVA_HEAP] = qty_measured(100 * MIB);
+	last[OWNER_JAVA_HEAP] = qty_measured(104 * MIB);
+	last[OWNER_METASPACE] = qty_measured(GIB); /* not known before: no growth */
+	first[OWNER_PAGE_CACHE] = qty_measured(0);
+	last[OWNER_PAGE_CACHE] = qty_measured(GIB); /* taken back before any kill */
+	assert_int_equal(death_owner(first, last, &grown), -1);
+	assert_int_equal(grown, 7);
+	last[OWNER_JAVA_HEAP].bytes++;
+	assert_int_equal(death_owner(first, last, &grown), OWNER_JAVA_HEAP);
+	assert_int_equal(grown, 4 * MIB + 1);
+	first[OWNER_NATIVE_OTHER] = qty_measured(0);
+	last[OWNER_NATIVE_OTHER] = qty_measured(5 * MIB);
+	assert_int_equal(death_owner(first, last, &grown), OWNER_NATIVE_OTHER);
+}
+
 static void names_are_all_there(void **state)
 {
 	(void)state;
@@ -283,6 +360,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_row_of_the_table), cmocka_unit_test(another_cgroup_is_no_evidence),
 		cmocka_unit_test(no_cgroup_in_sight),     cmocka_unit_test(limit_that_would_have_survived),
+		cmocka_unit_test(stopped_with_its_pod),   cmocka_unit_test(who_grew),
 		cmocka_unit_test(names_are_all_there),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

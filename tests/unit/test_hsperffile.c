@@ -177,8 +177,20 @@ static void what_a_jvm_leaves(void **state)
 	/* Where /tmp went somewhere else meanwhile, the directory is what it was. */
 	run(tree, "mv hsperfdata_app elsewhere");
 	assert_int_equal(hsperffile_left(fd, &tree->status), TRISTATE_TRUE);
+	struct jvm_perf perf = { 0 };
+	struct err err = { 0 };
+	assert_int_equal(hsperffile_last(fd, &tree->status, &perf, &err), 0);
+	assert_int_equal(perf.gc, GC_G1);
+	assert_true(qty_known(perf.heap_kept_bytes) && qty_known(perf.heap_max_bytes));
+	/* Nobody else may have put it there. */
+	run(tree, "chmod 666 elsewhere/42");
+	assert_true(hsperffile_last(fd, &tree->status, &perf, &err) < 0 && err.kind == ERR_UNSUPPORTED);
+	run(tree, "rm elsewhere/42 && ln -s ../../../etc/passwd elsewhere/42");
+	assert_true(hsperffile_last(fd, &tree->status, &perf, &err) < 0);
 	run(tree, "rm elsewhere/42");
 	assert_int_equal(hsperffile_left(fd, &tree->status), TRISTATE_FALSE);
+	assert_true(hsperffile_last(fd, &tree->status, &perf, &err) < 0 && err.kind == ERR_GONE);
+	assert_true(hsperffile_last(-1, &tree->status, &perf, &err) < 0 && err.kind == ERR_UNSUPPORTED);
 	close(fd);
 	assert_int_equal(hsperffile_keep(tree->root_fd, &tree->status, str_of(tree->maps)), -1);
 }

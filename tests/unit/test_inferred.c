@@ -45,7 +45,7 @@ static uint64_t inferred(const struct rig *rig)
 }
 
 /* What a sample near the end may show. */
-enum sign { CALM, URGENT, NEAR, JUST_NOT_NEAR, OOM_KILL, OOM_AND_KILL, NO_TARGET, NO_LIMIT };
+enum sign { CALM, URGENT, NEAR, JUST_NOT_NEAR, OOM_KILL, OOM_AND_KILL, NO_TARGET, NO_LIMIT, GROWN, SHRUNK };
 
 static void say(struct session *session, unsigned epoch, uint64_t seq, enum sign sign)
 {
@@ -60,7 +60,15 @@ static void say(struct session *session, unsigned epoch, uint64_t seq, enum sign
 	sample->freeboard_bytes = (struct signed_qty){ (int64_t)(sample->limit.bytes / 2), true };
 	if (sign == URGENT)
 		sample->urgent = true;
-	if (sign == NEAR || sign == NO_LIMIT)
+	if (sign == CALM || sign == GROWN || sign == NEAR)
+		sample->owners[OWNER_NATIVE_OTHER].bytes = (sign == CALM ? 10 : 100) << 20;
+	if (sign == SHRUNK) {
+		sample->floor_bytes.bytes /= 3;
+		sample->owners[OWNER_NATIVE_OTHER].bytes = 100 << 20;
+	}
+	if (sign == GROWN)
+		sample->owners[OWNER_NATIVE_OTHER].bytes += 64 << 20;
+	if (sign == NEAR || sign == NO_LIMIT || sign == GROWN)
 		sample->freeboard_bytes.bytes = (int64_t)(sample->limit.bytes / 100 * 5 - 1);
 	if (sign == NO_LIMIT)
 		sample->limit = (struct limit){ 0 };
@@ -155,6 +163,40 @@ static void what_stands_in_it(void **state)
 	enum wire_error_code code;
 	struct err err;
 	assert_int_equal(wire_decode(str_of(found->text), &message, &code, &err), 0);
+}
+
+/* What is stored tells who grew, and more surely than what was foreseen. */
+static void who_grew(void **state)
+{
+	struct rig *rig = *state;
+	struct session *session = rig_agent(rig, "a", 1);
+	say(session, 1, 1, CALM);
+	rig_pass(rig, 60000);
+	say(session, 1, 2, GROWN);
+	rig_pass(rig, 20);
+	session_closed(session, 0);
+	rig_pass(rig, INFER_AFTER_MS);
+	const struct found *found = find(rig);
+	assert_int_equal(found->n, 1);
+	assert_int_equal(found->row.owner, OWNER_NATIVE_OTHER);
+	if (!strstr(found->row.title, "; native-other had grown by 154.0 MiB"))
+		fail_msg("%s", found->row.title);
+}
+
+/* A process that was there before held more: it is no growth of this one to be less than that. */
+static void not_since_another_process(void **state)
+{
+	struct rig *rig = *state;
+	struct session *session = rig_agent(rig, "a", 1);
+	say(session, 1, 1, CALM);
+	rig_pass(rig, 60000);
+	say(session, 1, 2, SHRUNK);
+	rig_pass(rig, 60000);
+	say(session, 1, 3, NEAR);
+	rig_pass(rig, 20);
+	session_closed(session, 0);
+	rig_pass(rig, INFER_AFTER_MS);
+	assert_int_equal(find(rig)->row.owner, OWNER_DIRECT_BUFFERS); /* what was foreseen */
 }
 
 static void not_after_bye(void **state)
@@ -368,6 +410,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_makes_one),
 		cmocka_unit_test_setup_teardown(what_stands_in_it, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(who_grew, rig_set_up, rig_tear_down),
+		cmocka_unit_test_setup_teardown(not_since_another_process, rig_set_up, rig_tear_down),
 		cmocka_unit_test_setup_teardown(not_after_bye, rig_set_up, rig_tear_down),
 		cmocka_unit_test_setup_teardown(not_when_the_collector_stops, rig_set_up, rig_tear_down),
 		cmocka_unit_test_setup_teardown(not_when_the_agent_wrote_one, rig_set_up, rig_tear_down),

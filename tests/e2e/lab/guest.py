@@ -175,9 +175,9 @@ class Run:
             if self.recorder.killed.wait(max(0, min(self.next_look(start), end) - time.monotonic())):
                 self.recorder.killed.clear()
                 self.say("the kernel killed")
-                if self.restarts:
+                if self.restarts and self.recorder.kills < self.scenario.get("kills", 99):
                     self.replace_main()
-                elif self.is_over():
+                elif self.restarts or self.is_over():
                     return "kill"
             elif self.workload.poll() is not None:
                 return "exit"

@@ -11,7 +11,7 @@ PROFILES = ("as-found", "instrumented")
 KINDS = ("warn", "silent", "death", "access", "harmless")
 KEYS = {"title", "kind", "machine", "clock", "mem_mib", "disk_mib", "limit", "memory_high", "pod_limit", "pod_limit_told", "swap", "minutes", "long_minutes",
         "seconds", "profiles", "jdk", "smoke", "workload", "truth", "expect", "expect_death", "action", "agent", "env", "tmpfs", "restart",
-        "thp", "own_kernel", "script", "after_death_s", "end", "request", "oom_group", "pod_limit_told", "cost"}
+        "thp", "own_kernel", "script", "after_death_s", "end", "request", "oom_group", "kills", "cost"}
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 

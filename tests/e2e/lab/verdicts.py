@@ -8,7 +8,9 @@ that the agent printed.
     killed = "main"             the process that was killed is the watched one, by run.json's main_pids; "other": it is not
     inferred = true             the collector wrote it, for an agent that could not
     goes_on = true              the agent watches the container that came after it
-    count = 1                   how many of this kind there must be; 0: none, for the watched process lives
+    says = "node"               words of its title, its reason, or what it says is missing
+    count = 1                   how many of this kind there must be, and no other; 0: none, for the watched process lives.
+                                Each is judged, and says how many there were before it
 """
 from datetime import datetime
 
@@ -44,6 +46,15 @@ def words(item):
             f"{'' if item.get('whole') else ', not whole'}: {item.get('title')}")
 
 
+def first_body(item):
+    return next(iter(item.get("bodies") or []), None) or {}
+
+
+def spoken(item):
+    body = first_body(item)
+    return "\n".join(str(text) for text in (item.get("title"), body.get("why"), body.get("missing")) if text)
+
+
 def goes_on(run, item):
     """Pages of the agent that watch a JVM again, after the death."""
     return any(page.at_ms > item["died_ms"] + 1000 and page.value("bankfull_target_up") == 1
@@ -52,6 +63,7 @@ def goes_on(run, item):
 
 def one_death(run, wanted, item, number):
     """(good, text, note) of each thing that must be so; of the first one, that its time is that of the kernel's first kill."""
+    count = wanted.get("count", 1)
     note = words(item)
     causes = figures.listed(wanted["cause"])
     yield item["cause"] in causes, f"the post-mortem's cause is {' or '.join(causes)}", note
@@ -69,23 +81,29 @@ def one_death(run, wanted, item, number):
     last = last_sample_ms(item)
     yield (item["whole"] and last is not None and abs(item["died_ms"] - last) <= room,
            "it is whole and has the last samples", f"{note}\nlast sample {last}, died {item['died_ms']}")
-    if run.kill_ms and wanted.get("killed") == "main" and number == 0:
+    if run.kill_ms and wanted.get("killed") == "main" and number == 1:
         yield (abs(item["died_ms"] - run.kill_ms) <= room, "its time is that of the kill",
                f"died {item['died_ms']}, killed {run.kill_ms}")
-    if wanted.get("goes_on"):
+    if count > 1:
+        same = first_body(item).get("deaths_same_owner")
+        yield same == number, f"it is number {number} of its kind", f"{note}\ndeaths_same_owner {same}"
+    if "says" in wanted:
+        yield wanted["says"] in spoken(item), f"it says {wanted['says']!r}", spoken(item)
+    if wanted.get("goes_on") and (number < count or count == 1):
         yield goes_on(run, item), "the agent goes on with the container that came after it", note
 
 
 def deaths(run):
-    for wanted in figures.listed(run.scenario.get("expect_death")):
-        if wanted.get("profile", run.profile) != run.profile:
-            continue
+    expected = [one for one in figures.listed(run.scenario.get("expect_death")) if one.get("profile", run.profile) == run.profile]
+    for wanted in expected:
         told = [of_line(line) for line in run.printed] if wanted.get("where") == "stdout" else run.postmortems
+        told = sorted(told, key=lambda item: item["died_ms"])
         causes = figures.listed(wanted["cause"])
         fitting = [item for item in told if item["cause"] in causes]
         count = wanted.get("count", 1)
         numbers = {0: "there is no post-mortem", 1: "there is one post-mortem of it"}
-        yield (len(fitting) == count, numbers.get(count, f"there are {count} post-mortems of it"),
+        strangers = len(told) - len(fitting) if len(expected) == 1 else 0
+        yield (len(fitting) == count and not strangers, numbers.get(count, f"there are {count} post-mortems of it"),
                "\n".join(words(item) for item in told) or words(None))
-        for number, item in enumerate(sorted(fitting or told, key=lambda item: item["died_ms"])[:count]):
+        for number, item in enumerate((fitting or told[:1])[:count], 1):
             yield from one_death(run, wanted, item, number)
