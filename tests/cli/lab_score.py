@@ -115,7 +115,7 @@ def page_alone(one):
 
 def explained(scenario, figure, profile=None):
     return f'[[shortfall]]\nscenario = "{scenario}"\nfigure = "{figure}"\n' + (f'profile = "{profile}"\n' if profile else "") + \
-        'reason = "it is\nknown"\n'.replace("\n", " ", 1) + "\n"
+        'reason = """it is\n  well known"""\n'
 
 
 def a_good_score():
@@ -147,7 +147,7 @@ def short(name, change, figure, scenario="leak", **options):
     runs = good_runs()
     change(runs[index])
     said, page, _ = score(runs, every)
-    ok(not said and "it is known" in page and "no reason is given" not in page, f"{name}: with its reason", said)
+    ok(not said and "| it is well known |" in page and "no reason is given" not in page, f"{name}: with its reason", said)
     return figures
 
 
