@@ -101,4 +101,19 @@ check 'one that was killed has not' until_true 5 cause_of "$jvm" sigkill
 kill -TERM "$agent"
 wait "$agent"
 check 'ends with 0' test $? = 0
+# A pod that is stopped near its limit takes both at once: how its JVM ended is waited for.
+start "$engine"
+near=$(awk '/^RssAnon:/ { print $2 + 64 "k" }' "/proc/$jvm/status")
+"$BANKFULL" agent --limit "$near" --listen "127.0.0.1:$port" --interval 1s --grace 20s >"$work/out" 2>"$log" </dev/null &
+agent=$!
+mine+=("$agent")
+check 'is urgent near its limit' until_true 15 grep -q '"event":"urgent"' "$log"
+check 'has scanned' until_true 20 scanned 0
+kill -TERM "$agent"
+check 'asked to end it waits for its JVM' until_true 5 grep -q 'the end of the JVM is waited for' "$log"
+kill -TERM "$jvm"
+wait "$agent"
+check 'and ends with 0' test $? = 0
+check 'having told that both were stopped' cause_of "$jvm" exit
+check 'and why' grep -q 'the pod was being stopped' "$work/out"
 [ "$n_bad" -eq 0 ]
