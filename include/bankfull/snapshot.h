@@ -70,6 +70,8 @@ struct snapshot {
 	struct limit
 		told_limit; /* --limit: counts when the cgroup says nothing, and is checked against it when it does */
 	struct limit pod_limit;
+	/* What the kernel cannot reclaim of the pod's other containers, where somebody sees them: a lower bound. */
+	struct qty pod_others_bytes;
 	struct tmpfs_mount tmpfs[TMPFS_MOUNTS_MAX]; /* largest first; empty ones left out */
 	size_t n_tmpfs;
 	bool tmpfs_read; /* false: what mounts there are is not known */

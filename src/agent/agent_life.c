@@ -231,6 +231,7 @@ static void gather(const struct agent *a, struct mono now, struct death_evidence
 					.pod_limit = s->pod_limit,
 					.charge_bytes = a->ledger->charge_bytes,
 					.floor_bytes = a->ledger->floor_bytes,
+					.pod_others_bytes = s->pod_others_bytes,
 					.peak_bytes = a->life.peak_floor,
 					.host_available_bytes = s->host_available_bytes,
 					.host_memory_bytes = s->host_memory_bytes,
@@ -331,6 +332,7 @@ void agent_close(struct agent *a)
 	loop_watch_free(a->events_watch);
 	a->exit_watch = a->events_watch = NULL;
 	watch_close(&a->watch);
+	peers_done(&a->peers);
 	build_free(a->snapshot);
 	a->snapshot = NULL;
 	a->life = (struct agent_life){ 0 };

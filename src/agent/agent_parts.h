@@ -7,6 +7,7 @@
 #include "agent/budget.h"
 #include "agent/lately.h"
 #include "agent/outbox.h"
+#include "agent/peers.h"
 #include "agent/postmortem.h"
 #include "agent/sample.h"
 #include "agent/scan.h"
@@ -87,6 +88,7 @@ struct agent {
 	bool deep_due;   /* it is to be told */
 	struct budget budget;
 	struct own_cpu cpu;
+	struct peers peers;
 	bool composition_due; /* a session began: the next sample carries one */
 	struct books_told books_told;
 

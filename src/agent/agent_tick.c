@@ -30,6 +30,8 @@ static void refresh(struct agent *a, struct wall wall)
 	struct refresh_text texts[WATCH_FILES_MAX];
 	size_t n = watch_texts(&a->watch, texts);
 	refresh_run(a->snapshot, wall, texts, n);
+	if (a->conf->pod_limit.kind == LIMIT_SET)
+		a->snapshot->pod_others_bytes = peers_floor(&a->peers, a->watch.target.id.pid, clock_mono());
 }
 
 /* "flink 2.0.1", "kafka-streams 4.1.0", "jvm": what a fleet is filtered by; the role says what of Flink it is. */

@@ -81,6 +81,8 @@ static void build_facts(const struct evidence *e, struct snapshot *s)
 	bytes = evidence_fact_u64(e, "pod_limit", 0);
 	if (bytes)
 		s->pod_limit = limit_set(bytes);
+	if (evidence_fact_find(e, "pod_others", &text))
+		s->pod_others_bytes = qty_of(evidence_fact_u64(e, "pod_others", 0), QTY_INFERRED);
 	s->cgroup.kind = (enum cgroup_kind)evidence_fact_u64(e, "cgroup_kind", CGROUP_UNREAD);
 	if (s->cgroup.kind >= CGROUP_KIND_COUNT)
 		s->cgroup.kind = CGROUP_UNREAD;

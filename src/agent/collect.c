@@ -11,6 +11,7 @@
 
 #include "agent/build.h"
 #include "agent/collect_parts.h"
+#include "agent/peers.h"
 #include "base/limits.h"
 #include "jvm/cmdline.h"
 #include "jvm/jvmfind.h"
@@ -170,6 +171,16 @@ void collect_cgroup(struct collecting *c)
 		else
 			evidence_fail(c->evidence, name, &err);
 	}
+}
+
+static void collect_peers(struct collecting *c)
+{
+	auto_(peers_done) struct peers peers = { 0 };
+	if (c->options->pod_limit.kind != LIMIT_SET)
+		return;
+	struct qty others = peers_floor(&peers, c->id.pid, clock_mono());
+	if (qty_known(others))
+		(void)evidence_fact(c->evidence, "pod_others", "%llu", (unsigned long long)others.bytes);
 }
 
 static int read_smaps_once(struct collecting *c, struct buf *out, struct err *err)
@@ -397,6 +408,7 @@ static int read_target(struct collecting *c, struct err *err)
 		return rc;
 	/* Last and side by side: the charge and the composition should be of one moment. */
 	collect_cgroup(c);
+	collect_peers(c);
 	collect_tmpfs(c);
 	collect_smaps(c);
 	rc = check_given(c, "--cgroup", c->options->cgroup_directory, "cgroup", err);

@@ -63,12 +63,14 @@ bool death_node_is_low(const struct death_evidence *e)
 }
 
 /*
- * What is known of the pod's memory: its charge where somebody sees it, else what this container alone holds and the
- * kernel cannot take back. The pod has at least that.
+ * What is known of the pod's memory: its charge where somebody sees it, else what this container and those others that
+ * are in sight hold and the kernel cannot take back. The pod has at least that.
  */
 static struct qty pod_bytes(const struct death_evidence *e)
 {
-	return qty_known(e->pod_charge_bytes) ? e->pod_charge_bytes : e->floor_bytes;
+	if (qty_known(e->pod_charge_bytes))
+		return e->pod_charge_bytes;
+	return qty_add(e->floor_bytes, qty_of(qty_or(e->pod_others_bytes, 0), QTY_INFERRED));
 }
 
 static void say(struct death_verdict *v, enum death_cause cause, unsigned confidence_pct, const char *format, ...)

@@ -15,7 +15,8 @@ struct death_evidence {
 	bool after_read; /* false: the cgroup was gone too; with `before` unread none was ever in sight */
 	struct limit limit, pod_limit;
 	struct qty charge_bytes, floor_bytes, pod_charge_bytes; /* last seen */
-	struct qty peak_bytes; /* the highest floor seen: memory.peak counts page cache that nobody needs */
+	struct qty pod_others_bytes; /* of the pod's other containers, by the same measure as the floor */
+	struct qty peak_bytes;       /* the highest floor seen: memory.peak counts page cache that nobody needs */
 	struct qty host_available_bytes, host_memory_bytes; /* last seen */
 	struct count node_psi_full_avg10_bp;
 	struct count exit_status; /* where it can be known, as Kubernetes writes it: 137 is SIGKILL */

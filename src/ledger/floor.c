@@ -11,20 +11,20 @@
  * mlocked anon is in `unevictable` too: adding that would count it twice. thp-unmapped is reclaimed before any
  * OOM. Swap is never subtracted. Page cache is not in it: memory.current at the limit with a low floor is healthy.
  */
+#include "ledger/floor.h"
+
 #include "ledger/parts.h"
 
 enum { LAZYFREE_MAX_AGE_MS = 60 * 1000 };
 
-static struct qty floor_of_cgroup(const struct snapshot *snapshot, const struct vma_split *split)
+struct qty floor_of_stat(const struct cgroup_stat *stat, uint64_t lazyfree)
 {
-	const struct cgroup_stat *stat = &snapshot->cgroup.stat;
 	struct qty listed = qty_add(stat->shmem_bytes, qty_add(stat->active_file_bytes, stat->inactive_file_bytes));
 	struct signed_qty difference = signed_difference(stat->file_bytes, listed);
 	if (!difference.known)
 		return (struct qty){ 0 };
 	int64_t d = difference.bytes;
 	uint64_t unevictable_file = d > 0 ? (uint64_t)d : 0;
-	uint64_t lazyfree = snapshot->vmas_read && snapshot->age_ms <= LAZYFREE_MAX_AGE_MS ? split->lazyfree_bytes : 0;
 	uint64_t lazy_on_lru = d < 0 ? (uint64_t)0 - (uint64_t)d : 0;
 	if (lazyfree > lazy_on_lru)
 		lazyfree = lazy_on_lru;
@@ -38,6 +38,12 @@ static struct qty floor_of_cgroup(const struct snapshot *snapshot, const struct 
 	if (qty_known(stat->hugetlb_bytes)) /* charged where memory.stat has it, and never reclaimed */
 		floor = qty_add(floor, stat->hugetlb_bytes);
 	return qty_add(floor, qty_of(unevictable_file, QTY_MEASURED));
+}
+
+static struct qty floor_of_cgroup(const struct snapshot *snapshot, const struct vma_split *split)
+{
+	bool recent = snapshot->vmas_read && snapshot->age_ms <= LAZYFREE_MAX_AGE_MS;
+	return floor_of_stat(&snapshot->cgroup.stat, recent ? split->lazyfree_bytes : 0);
 }
 
 /* Without a cgroup: this process alone, so a lower bound of the container's floor. */
@@ -99,8 +105,10 @@ void floor_figures(const struct snapshot *snapshot, const struct vma_split *spli
 	ledger->freeboard_bytes = signed_difference(limit_qty(ledger->limit), ledger->floor_bytes);
 	if (ledger->freeboard_bytes.known)
 		ledger->freeboard_level = level;
-	/* The pod's limit leaves an upper bound only: its other containers' floors are not in sight. */
-	struct signed_qty room = signed_difference(limit_qty(snapshot->pod_limit), ledger->floor_bytes);
+	/* The pod's limit leaves an upper bound only: of its other containers not all need be in sight. */
+	struct qty pod_floor =
+		qty_add(ledger->floor_bytes, qty_of(qty_or(snapshot->pod_others_bytes, 0), QTY_INFERRED));
+	struct signed_qty room = signed_difference(limit_qty(snapshot->pod_limit), pod_floor);
 	if (room.known && (!ledger->freeboard_bytes.known || room.bytes < ledger->freeboard_bytes.bytes)) {
 		ledger->freeboard_bytes = room;
 		ledger->freeboard_level = FREEBOARD_POD;

@@ -13,7 +13,7 @@
 enum origin {
 	FROM_OWN,     /* this container's limit */
 	FROM_BELOW,   /* the limit of a cgroup inside the container */
-	FROM_POD,     /* the pod's limit, which this container alone nearly fills now */
+	FROM_POD,     /* the pod's limit, which what is in sight of the pod nearly fills now */
 	FROM_OUTSIDE, /* the pod's limit or the node */
 	FROM_UNKNOWN  /* `oom` is unread */
 };
@@ -22,12 +22,13 @@ static enum origin origin_of(const struct rule_input *input)
 {
 	const struct cgroup_memory *cg = &input->snapshot->cgroup;
 	const struct limit *pod = &input->snapshot->pod_limit;
+	uint64_t others = qty_or(input->snapshot->pod_others_bytes, 0);
 	if (!cg->events.oom.known)
 		return FROM_UNKNOWN;
 	if (cg->events.oom.n)
 		return cg->events_local.oom.known && cg->events_local.oom.n == 0 ? FROM_BELOW : FROM_OWN;
 	if (pod->kind == LIMIT_SET && qty_known(input->ledger->floor_bytes) &&
-	    input->ledger->floor_bytes.bytes > judged_share(input, T_OOM_KILL_POD, pod->bytes))
+	    sat_add(input->ledger->floor_bytes.bytes, others) > judged_share(input, T_OOM_KILL_POD, pod->bytes))
 		return FROM_POD;
 	return FROM_OUTSIDE;
 }

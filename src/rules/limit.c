@@ -90,6 +90,32 @@ static void cause_leak(const struct ledger *ledger, struct finding *finding)
 			"native memory leaks: native-other then grows between two reports, and a higher limit only buys time");
 }
 
+/* The pod is short of room, and this container alone would not make it so: none of its owners is to blame. */
+static bool others_fill(const struct rule_input *input, const struct judged_limit *judged, uint64_t warning)
+{
+	uint64_t floor = input->ledger->floor_bytes.bytes;
+	return judged->is_pod && qty_known(input->snapshot->pod_others_bytes) &&
+	       sat_add(floor, warning) <= judged->bytes;
+}
+
+/* Of a limit that is the pod's. */
+static void observe_others(const struct rule_input *input, struct finding *finding)
+{
+	struct qty others = input->snapshot->pod_others_bytes;
+	char held[UNITS_TEXT_CAP];
+	if (!qty_known(others)) {
+		finding_observation(finding,
+				    "What the pod's other containers hold is not in sight: this is an upper bound.");
+		return;
+	}
+	finding_observation(finding, "Its other containers hold %s of it, as far as they are in sight.",
+			    units_format(held, others.bytes));
+	finding_bytes(finding, "pod_others_bytes", others.bytes);
+	finding_cause(
+		finding,
+		"another container of the pod grows: then pod_others_bytes rises and the floor of this one does not");
+}
+
 enum rule_answer rule_freeboard_low(const struct rule_input *input, struct finding *finding)
 {
 	const struct ledger *ledger = input->ledger;
@@ -108,7 +134,7 @@ enum rule_answer rule_freeboard_low(const struct rule_input *input, struct findi
 		return RULE_SILENT;
 	char room[UNITS_TEXT_CAP], of[UNITS_TEXT_CAP], floor[UNITS_TEXT_CAP], owner[64];
 	finding->severity = freeboard < (int64_t)critical ? SEVERITY_CRITICAL : SEVERITY_WARNING;
-	finding->owner = blamed_owner(ledger);
+	finding->owner = others_fill(input, &judged, warning) ? -1 : blamed_owner(ledger);
 	(void)units_format(of, limit);
 	(void)units_format(floor, ledger->floor_bytes.bytes);
 	(void)units_format(room, freeboard < 0 ? (uint64_t)0 - (uint64_t)freeboard : (uint64_t)freeboard);
@@ -125,8 +151,7 @@ enum rule_answer rule_freeboard_low(const struct rule_input *input, struct findi
 				    floor, of, judged.name, room);
 	}
 	if (judged.is_pod)
-		finding_observation(finding,
-				    "What the pod's other containers hold is not in sight: this is an upper bound.");
+		observe_others(input, finding);
 	if (overrun_budget(ledger))
 		observe_overrun(ledger, finding);
 	else if (finding->owner >= 0)
@@ -149,7 +174,9 @@ enum rule_answer rule_freeboard_low(const struct rule_input *input, struct findi
 	finding_bytes(finding, "floor_bytes", ledger->floor_bytes.bytes);
 	finding_figure(finding, "freeboard_bytes", freeboard);
 	finding_bytes(finding, "warning_below_bytes", warning);
-	room_raise_limit(input, &judged, finding, sat_add(ledger->floor_bytes.bytes, sat_add(warning, warning / 4)));
+	uint64_t held =
+		sat_add(ledger->floor_bytes.bytes, judged.is_pod ? qty_or(input->snapshot->pod_others_bytes, 0) : 0);
+	room_raise_limit(input, &judged, finding, sat_add(held, sat_add(warning, warning / 4)));
 	finding_validate(finding, "steady: freeboard stays above %s over several checkpoint intervals",
 			 units_format(room, warning));
 	finding_validate(finding,
