@@ -19,9 +19,9 @@ static struct count counted(int n)
 /* One row: how the events rose, what was last seen, what is said. */
 struct row {
 	const char *name;
-	int max, oom, kills, group;                                           /* rise; UNREAD: not known */
-	bool gone;                                                            /* the cgroup went too */
-	unsigned floor_pct, peak_pct, own_of_pod_pct, pod_pct, node_free_pct; /* 0: not known */
+	int max, oom, kills, group; /* rise; UNREAD: not known */
+	bool gone;                  /* the cgroup went too */
+	unsigned floor_pct, peak_pct, own_of_pod_pct, others_of_pod_pct, pod_pct, node_free_pct; /* 0: not known */
 	int psi_bp, status;
 	bool java_oom, exits_on_oom;
 	enum tristate perf_left;
@@ -63,6 +63,12 @@ static const struct row rows[] = {
 	  .why = "oom is not known", .missing = "own limit is not excluded" },
 	{ "oom counter missing, at its limit", 0, UNREAD, 2, 1, .floor_pct = 99, NONE, .cause = DEATH_CONTAINER_LIMIT,
 	  .least_pct = 60, .most_pct = 75, .why = "oom is not known", .missing = "own limit is not excluded" },
+	{ "pod limit, full of what is in sight", 0, 0, 1, 0, .own_of_pod_pct = 50, .others_of_pod_pct = 46, NONE,
+	  .cause = DEATH_POD_LIMIT, .least_pct = 80, .most_pct = 90, .why = "at no less than 96 %",
+	  .missing = "memory.events of the pod" },
+	{ "pod limit, what is in sight does not fill it", 0, 0, 1, 0, .own_of_pod_pct = 50, .others_of_pod_pct = 40,
+	  NONE, .cause = DEATH_OUTSIDE, .least_pct = 80, .most_pct = 95, .why = "oom did not",
+	  .missing = "memory.events of the pod" },
 	{ "pod limit, full of this container alone", 0, 0, 1, 0, .own_of_pod_pct = 96, NONE, .cause = DEATH_POD_LIMIT,
 	  .least_pct = 80, .most_pct = 90, .why = "at no less than 96 %", .missing = "memory.events of the pod" },
 	{ "SIGKILL", 0, 0, 0, 0, NONE, .cause = DEATH_SIGKILL, .least_pct = 50, .most_pct = 60, .why = "no OOM kill",
@@ -204,6 +210,8 @@ static struct death_evidence evidence_of(const struct row *row)
 		e.limit = (struct limit){ .kind = LIMIT_NONE };
 		e.floor_bytes = qty_measured(2 * GIB / 100 * row->own_of_pod_pct + 100);
 	}
+	if (row->others_of_pod_pct)
+		e.pod_others_bytes = qty_of(2 * GIB / 100 * row->others_of_pod_pct, QTY_INFERRED);
 	if (row->pod_pct) {
 		e.pod_limit = limit_set(2 * GIB);
 		e.pod_charge_bytes = qty_measured(2 * GIB / 100 * row->pod_pct + 100);

@@ -243,6 +243,34 @@ static void freeboard_by_level(void **state)
 	}
 }
 
+/* What the pod's other containers hold is taken off the pod's room, and off nothing else. */
+static void freeboard_beside_others(void **state)
+{
+	(void)state;
+	const struct {
+		struct limit max, pod;
+		uint64_t others_mib;
+		int64_t mib;
+		enum freeboard_level level;
+	} table[] = {
+		{ L(1000), L(1200), 150, 1000 - FLOOR, FREEBOARD_CONTAINER },
+		{ L(1000), L(1200), 250, 1200 - FLOOR - 250, FREEBOARD_POD },
+		{ L(1000), L(1200), 1200, -FLOOR, FREEBOARD_POD },
+		{ L(1000), { 0, LIMIT_UNREAD }, 1200, 1000 - FLOOR, FREEBOARD_CONTAINER },
+	};
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		struct snapshot *s = snap_new(&snap_plain);
+		s->cgroup.max = table[i].max;
+		s->pod_limit = table[i].pod;
+		s->pod_others_bytes = qty_of(table[i].others_mib * MIB, QTY_INFERRED);
+		struct ledger *l = snap_ledger(s);
+		assert_int_equal(l->freeboard_bytes.bytes, table[i].mib * MIB);
+		assert_int_equal(l->freeboard_level, table[i].level);
+		free(l);
+		snap_free(s);
+	}
+}
+
 static void throttle_and_swap_room(void **state)
 {
 	(void)state;
@@ -316,6 +344,7 @@ int main(void)
 		cmocka_unit_test(an_unread_part_is_not_zero),
 		cmocka_unit_test(floor_of_the_process),
 		cmocka_unit_test(freeboard_by_level),
+		cmocka_unit_test(freeboard_beside_others),
 		cmocka_unit_test(throttle_and_swap_room),
 		cmocka_unit_test(figures_past_i64_are_unknown),
 	};

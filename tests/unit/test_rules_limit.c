@@ -130,6 +130,32 @@ static void freeboard_of_the_pod(void **state)
 	scene_done(&sc);
 }
 
+/* Another container of the pod fills it: nobody of this one is blamed, and what is asked for has room for both. */
+static void freeboard_beside_others(void **state)
+{
+	(void)state;
+	static const struct {
+		uint64_t pod_mib, others_mib;
+		bool blamed;
+	} table[] = { { 1000, 350, false }, { 700, 40, true } };
+	struct scene sc = scene_new();
+	sc.s->cgroup.max = limit_set(4 * GIB);
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		sc.s->pod_limit = limit_set(table[i].pod_mib * MIB);
+		sc.s->pod_others_bytes = qty_of(table[i].others_mib * MIB, QTY_INFERRED);
+		free(sc.l);
+		sc.l = snap_ledger(sc.s);
+		assert_int_equal(judge("freeboard-low", sc.s, sc.l, &sc.f), RULE_FIRED);
+		judge_whole(&sc.f);
+		judge_figure(&sc.f, "pod_others_bytes", table[i].others_mib * MIB);
+		assert_int_equal(sc.f.owner >= 0, table[i].blamed);
+		assert_null(strstr(sc.f.observation, "upper bound"));
+	}
+	assert_non_null(strstr(sc.f.observation, "Its other containers hold 40.0 MiB"));
+	assert_non_null(strstr(sc.f.change, "(832Mi)")); /* 641 + 40 and 1.25 x 70, in steps of 64 */
+	scene_done(&sc);
+}
+
 static void freeboard_inputs(void **state)
 {
 	(void)state;
@@ -504,6 +530,7 @@ int main(void)
 		cmocka_unit_test(freeboard_borders),
 		cmocka_unit_test(page_cache_alarms_nobody),
 		cmocka_unit_test(freeboard_of_the_pod),
+		cmocka_unit_test(freeboard_beside_others),
 		cmocka_unit_test(freeboard_inputs),
 		cmocka_unit_test(freeboard_names_an_owner),
 		cmocka_unit_test(native_other_is_named_with_what_may_stand_in_it),
