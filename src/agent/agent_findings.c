@@ -70,7 +70,8 @@ void agent_judge(struct agent *a, struct mono now, struct wall wall)
 	enum severity open[FINDINGS_MAX];
 	enum standing_edge edges[FINDINGS_MAX];
 	standing_open(&a->standings, open);
-	struct rule_input input = { a->snapshot, a->ledger, &a->rules.thresholds, &a->rules.silences, open, a->view };
+	struct rule_input input = { a->snapshot, a->ledger, &a->rules.thresholds, &a->rules.silences,
+				    open,        a->view,   &a->life.killed };
 	rules_run(&input, a->verdict);
 	standing_step(&a->standings, a->verdict, now, edges);
 	for (size_t i = 0; i < rule_count; i++) {

@@ -14,6 +14,7 @@
 #include "agent/slow.h"
 #include "agent/watch.h"
 #include "ledger/history.h"
+#include "ledger/killed.h"
 #include "net/loop.h"
 #include "net/server.h"
 #include "rules/rules.h"
@@ -37,6 +38,7 @@ struct agent_life {
 	uint64_t floor_at_scan;
 	struct qty peak_floor;
 	struct lately lately;
+	struct killed killed;
 	uint64_t scans_total;
 };
 

@@ -181,6 +181,7 @@ static void keep_books(struct agent *a, struct mono now, bool scanned)
 	history_tick(a->history, now, a->snapshot, a->ledger, &a->snapshot->engine.context);
 	if (scanned)
 		history_scan(a->history, now, a->snapshot, a->ledger);
+	killed_step(&a->life.killed, &a->snapshot->cgroup.events, a->ledger, scanned);
 	history_look(a->history, now, a->snapshot, a->ledger, a->space, a->view);
 }
 

@@ -146,7 +146,7 @@ static void title_of(const struct postmortem_input *in, int owner, uint64_t grow
 	if (in->verdict->cause == DEATH_SIGKILL && !in->evidence->after_read)
 		cause = "Killed, by whom is not known";
 	else if (in->verdict->stopped)
-		cause = in->verdict->node_low ? "Stopped with its pod, as the node was out of memory"
+		cause = in->verdict->node_low ? "Stopped with its pod, as the node was short of memory"
 					      : "Stopped with its pod";
 	size_t len = (size_t)snprintf(dest, cap, likely ? "Probably %c%s" : "%c%s",
 				      likely ? cause[0] + ('a' - 'A') : cause[0], cause + 1);

@@ -54,8 +54,9 @@ static int render(const struct options *options, const struct evidence *evidence
 				   : err_set(err, ERR_NOMEM, "no memory for a report");
 	if (rc == 0) {
 		recon_run(snapshot, ledger);
-		struct rule_input input = { snapshot, ledger, &options->rules.thresholds, &options->rules.silences,
-					    NULL,     NULL };
+		struct rule_input input = {
+			snapshot, ledger, &options->rules.thresholds, &options->rules.silences, NULL, NULL, NULL
+		};
 		rules_run(&input, verdict);
 		if (options->svg)
 			rc = report_svg(snapshot, ledger, verdict,

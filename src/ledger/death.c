@@ -205,7 +205,7 @@ static void ended_by_itself(const struct death_evidence *e, struct death_verdict
 	if (e->stop_asked) {
 		say(v, DEATH_EXIT, 90,
 		    "the pod was being stopped (SIGTERM came to the agent beside it, too) and the JVM ended by itself, by its hsperfdata file%s%s",
-		    events, v->node_low ? "; the node was out of memory, which is when kubelet evicts" : "");
+		    events, v->node_low ? "; the node was short of memory, which is when kubelet evicts" : "");
 		miss(v, "who stopped the pod: its events (eviction, drain, preemption, a rollout, fewer replicas)");
 	} else if (full) {
 		say(v, DEATH_JAVA_OOM, 60,
@@ -242,7 +242,7 @@ static void ended_at_once(const struct death_evidence *e, struct death_verdict *
 	    e->stop_asked ? "the pod was being stopped, and it did not end within the grace period"
 			  : "eviction, a failed probe, a person",
 	    e->exits_on_oom ? ", or -XX:+ExitOnOutOfMemoryError, which it runs with and which leaves it too" : "",
-	    v->node_low ? "; the node was out of memory" : "");
+	    v->node_low ? "; the node was short of memory" : "");
 	if (e->exits_on_oom)
 		miss(v, "its exit status: 137 is SIGKILL, 3 is ExitOnOutOfMemoryError");
 	else if (e->after_read)

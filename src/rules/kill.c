@@ -33,6 +33,12 @@ static enum origin origin_of(const struct rule_input *input)
 	return FROM_OUTSIDE;
 }
 
+/* Whose bytes went with the last kill, where an agent saw it. */
+static const struct killed *victim(const struct rule_input *input)
+{
+	return input->killed && input->killed->known ? input->killed : NULL;
+}
+
 static void write_title(const struct rule_input *input, enum origin origin, struct finding *finding)
 {
 	char a[UNITS_TEXT_CAP];
@@ -88,6 +94,10 @@ static void observe(const struct rule_input *input, enum origin origin, struct f
 		finding_observation(
 			finding,
 			"This JVM lives: the victim was another process here, or an earlier JVM that the entrypoint started again.");
+	const struct killed *gone = victim(input);
+	if (gone)
+		finding_observation(finding, "%s had fallen by %s at the scan after it.", owner_table[gone->owner].name,
+				    units_format(a, gone->fell_bytes));
 	if (ledger->listed[OWNER_OTHER_PROCESSES] && qty_or(ledger->lines[OWNER_OTHER_PROCESSES].bytes, 0))
 		finding_observation(finding, "Other processes hold %s now.",
 				    units_format(a, ledger->lines[OWNER_OTHER_PROCESSES].bytes.bytes));
@@ -204,6 +214,8 @@ enum rule_answer rule_oom_kill(const struct rule_input *input, struct finding *f
 	enum origin origin = origin_of(input);
 	finding->severity = origin == FROM_OWN && room_is_low(input) ? SEVERITY_CRITICAL : SEVERITY_WARNING;
 	write_title(input, origin, finding);
+	if (victim(input))
+		finding->owner = (int)victim(input)->owner;
 	observe(input, origin, finding);
 	name_causes(input, origin, finding);
 	if (origin == FROM_UNKNOWN)

@@ -11,6 +11,7 @@
 #include "bankfull/finding.h"
 #include "base/str.h"
 #include "ledger/history.h"
+#include "ledger/killed.h"
 #include "rules/silence.h"
 #include "rules/thresholds.h"
 
@@ -22,6 +23,7 @@ struct rule_input {
 	const enum severity
 		*open; /* by rule, FINDINGS_MAX of them: what is open is judged by its clear levels; or NULL */
 	const struct history_view *history; /* what an agent knows of the time before; NULL in a report */
+	const struct killed *killed;        /* by an agent, of a kill that was survived; or NULL */
 };
 
 enum rule_answer { RULE_SILENT = 0, RULE_FIRED, RULE_INCONCLUSIVE };

@@ -23,7 +23,7 @@ enum rule_answer judge_over_time(const char *rule, const struct snapshot *snapsh
 {
 	struct thresholds thresholds;
 	thresholds_init(&thresholds);
-	struct rule_input input = { snapshot, ledger, &thresholds, NULL, NULL, history };
+	struct rule_input input = { snapshot, ledger, &thresholds, NULL, NULL, history, NULL };
 	for (size_t i = 0; i < rule_count; i++) {
 		if (strcmp(rule_table[i].name, rule) != 0)
 			continue;

@@ -85,6 +85,27 @@ static void origins(void **state)
 	}
 }
 
+/* An agent that saw whose bytes went names that owner; one that did not names nobody. */
+static void names_whose_bytes_went(void **state)
+{
+	(void)state;
+	struct scene sc = scene_of(2 * GIB, 1, 1);
+	struct thresholds thresholds;
+	thresholds_init(&thresholds);
+	struct killed killed = { .known = true, .owner = OWNER_OTHER_PROCESSES, .fell_bytes = 300 * MIB };
+	struct rule_input input = { sc.s, sc.l, &thresholds, NULL, NULL, NULL, &killed };
+	const struct rule *oom_kill = rules_find(STR("oom-kill"));
+	sc.f = (struct finding){ .rule = rule, .owner = -1 };
+	assert_int_equal(oom_kill->eval(&input, &sc.f), RULE_FIRED);
+	assert_int_equal(sc.f.owner, OWNER_OTHER_PROCESSES);
+	judge_holds(sc.f.observation, "other-processes had fallen by 300.0 MiB at the scan after it.");
+	killed.known = false;
+	sc.f = (struct finding){ .rule = rule, .owner = -1 };
+	assert_int_equal(oom_kill->eval(&input, &sc.f), RULE_FIRED);
+	assert_int_equal(sc.f.owner, -1);
+	done(&sc);
+}
+
 /* `max` alone: the limit was hit and reclaim found what to take. */
 static void reclaim_at_the_limit_is_no_kill(void **state)
 {
@@ -273,6 +294,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(origins),
+		cmocka_unit_test(names_whose_bytes_went),
 		cmocka_unit_test(reclaim_at_the_limit_is_no_kill),
 		cmocka_unit_test(low_room_makes_the_own_limit_critical),
 		cmocka_unit_test(changes),
