@@ -23,7 +23,7 @@ public final class MemoryProbe {
             usage: MemoryProbe [--heap-mib N] [--direct-mib N] [--direct-chunk-kib 1024] [--unsafe-mib N] [--threads N]
                 [--malloc-mib N] [--malloc-block 8000] [--malloc-threads 2] [--classes N] [--keep-every 0]
                 [--leak-kib-per-s N] [--leak-max-mib 1024] [--cycle-mib N] [--cycle-s 60] [--warm-mib N] [--warm-s 60]
-                [--grow heap|direct|unsafe|malloc|malloc-churn|classes|threads|files|read-files] [--grow-kib-per-s N]
+                [--grow heap|direct|unsafe|malloc|malloc-churn|malloc-sparse|classes|threads|files|read-files] [--grow-kib-per-s N]
                 [--grow-max-mib 1024] [--grow-after-s 0] [--grow-threads-per-min 60] [--thread-stack-kib 64]
                 [--churn-threads 24] [--grow-dir DIR] [--exit-after-s N] [--exit-code 0] [--oom-after-s N]
                 [--seconds 60] [--library libbankfullprobe.so] [--dir DIR]""";

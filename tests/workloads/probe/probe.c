@@ -76,6 +76,22 @@ JNIEXPORT jlong JNICALL Java_bankfull_workload_NativeMemory_hold(JNIEnv *env, jc
 	return (jlong)kept;
 }
 
+/* Blocks of which the first page alone is touched, as of a pool whose buffers are larger than what goes through them. */
+JNIEXPORT jlong JNICALL Java_bankfull_workload_NativeMemory_reserve(JNIEnv *env, jclass type, jlong bytes, jlong block)
+{
+	jlong got = 0;
+
+	(void)env;
+	(void)type;
+	for (; block > 0 && got + block <= bytes; got += block) {
+		volatile char *at = malloc((size_t)block);
+		if (at == NULL)
+			break;
+		*at = 0x5a;
+	}
+	return got;
+}
+
 JNIEXPORT jlong JNICALL Java_bankfull_workload_NativeMemory_release(JNIEnv *env, jclass type, jint keep_every)
 {
 	size_t kept = 0;

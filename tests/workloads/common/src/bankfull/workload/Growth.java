@@ -61,6 +61,11 @@ public final class Growth {
                 step = churn((int) number("churn-threads", 24));
                 grain = 0;
             }
+            case "malloc-sparse" -> {
+                needNative(kind);
+                step = bytes -> NativeMemory.reserve(bytes, CHUNK);
+                grain = CHUNK;
+            }
             case "classes" -> step = classes();
             case "threads" -> {
                 needNative(kind);
