@@ -9,7 +9,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "e2e", "lab")]
 import figures  # noqa: E402
 import judge  # noqa: E402
 import peers  # noqa: E402
-from lab_runs import LIMIT, MIB, PID, T0, Made  # noqa: E402
+from lab_runs import LIMIT, MIB, PID, T0, Made, first_body  # noqa: E402
 from rundir import Run  # noqa: E402
 
 WORK = sys.argv[1]
@@ -64,6 +64,15 @@ def set_finding(**values):
 
 def set_death(**values):
     return lambda made: made.postmortems[0].update(values)
+
+
+def set_body(**values):
+    return lambda made: made.postmortems[0]["bodies"][0].update(values)
+
+
+def second_death(made, **values):
+    last = {"timeline": [{"wall_ms": made.kill + 89_000}]}
+    made.postmortems.append({**made.death(), "died_ms": made.kill + 90_000, "bodies": [first_body(deaths_same_owner=2), last], **values})
 
 
 def drop(name):
@@ -214,19 +223,23 @@ def judgements_of_silence():
 def judgements_of_a_death():
     fails("no post-mortem", drop("postmortems"), "there is one post-mortem")
     fails("two of one death", lambda made: made.postmortems.append(made.death()), "there is one post-mortem")
-    fails("another cause", set_death(cause="outside"), "there is one post-mortem", "cause is")
+    fails("another cause", set_death(cause="outside"), "there is one post-mortem", "cause is", "from outside")
     fails("another owner", set_death(owner="java-heap"), "who grew")
     fails("another process", set_death(pid=PID + 1), "the process that was killed")
     fails("one whose parts are not all there", set_death(whole=False), "it is whole")
-    fails("one without its last samples", set_death(bodies=[{}]), "the last samples")
-    fails("one whose last samples are old", set_death(bodies=[{}, {"timeline": [{"wall_ms": T0 + 60_000}]}]), "the last samples")
+    fails("one without its last samples", set_death(bodies=[first_body()]), "the last samples")
+    fails("one whose last samples are old", set_death(bodies=[first_body(), {"timeline": [{"wall_ms": T0 + 60_000}]}]), "the last samples")
     fails("one of another time", lambda made: made.postmortems[0].update(
-        died_ms=made.kill - 40_000, bodies=[{"timeline": [{"wall_ms": made.kill - 41_000}]}]), "its time")
-    passes("two kills, each told", both(say_scenario('killed = "main"', 'killed = "main"\ncount = 2'), lambda made: made.postmortems.append(
-        {**made.death(), "died_ms": made.kill + 90_000, "bodies": [{"timeline": [{"wall_ms": made.kill + 89_000}]}]})))
-    fails("the second by another name", both(say_scenario('killed = "main"', 'killed = "main"\ncount = 2'), lambda made: made.postmortems.append(
-        {**made.death(), "owner": "java-heap", "died_ms": made.kill + 90_000, "bodies": [{"timeline": [{"wall_ms": made.kill + 89_000}]}]})),
-        "who grew")
+        died_ms=made.kill - 40_000, bodies=[first_body(), {"timeline": [{"wall_ms": made.kill - 41_000}]}]), "its time")
+    fails("one with another limit", set_body(limit_bytes=1), "the limit that was in force")
+    fails("one whose events are of another death", set_body(events={"before": {"oom": 1}, "after": {"oom": 1, "max": 3, "oom_kill": 1}}),
+          "a kill at the own limit")
+    fails("one that is not sure of what the kernel counted", set_body(confidence_pct=60), "sure of it")
+    urgent, two = (say_scenario('killed = "main"', f'killed = "main"\n{more}') for more in ("urgent = true", "count = 2"))
+    fails("an agent that was not woken", urgent, "urgent before", "woke it")
+    fails("nor looked deeper", both(urgent, set_body(deep=None)), "urgent before", "woke it", "deeper look")
+    passes("two kills, each told", both(two, second_death))
+    fails("the second by another name", both(two, lambda made: second_death(made, owner="java-heap")), "who grew")
     fails("a post-mortem of one that lives", say_scenario('killed = "main"', "count = 0"), "there is no post-mortem")
     passes("none of one that lives", both(say_scenario('killed = "main"', "count = 0"), drop("postmortems")))
     passes("one whose cause is said to be one of two", say_scenario('cause = "container-limit"', 'cause = ["container-limit", "node"]'))
@@ -248,6 +261,10 @@ def judgements_of_the_books():
                                                                    for line in made.truths]))
     fails("no truth to compare with", drop("truths"), "within 5 %")
     fails("a kernel whose sum does not hold", broken_kernel, "the kernel's own sum")
+    fails("a limit that was not in force", lambda made: [row.update(limit=LIMIT // 2) for row in made.rows[30:62]], "the limit on each page")
+    fails("a charge that root did not see", lambda made: [row.update(current=row["current"] - 64 * MIB) for row in made.rows[30:62]],
+          "the charge on each page", "the kernel's own sum")
+    fails("an agent that does not end well", set_meta(agent_status=3), "ended with 0")
     fails("no samples", drop("points"), "residual", "identity", "within 5 %")
 
 

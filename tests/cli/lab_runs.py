@@ -59,6 +59,11 @@ def grown(seconds):
     return int(LIMIT * RATE / 100 / 60 * max(0, seconds - 20)) // 4096 * 4096
 
 
+def first_body(**other):
+    return {"cause": "container-limit", "limit_bytes": LIMIT, "confidence_pct": 99, "deep": {}, "deaths_same_owner": 1,
+            "events": {"before": {"max": 0, "oom": 0, "oom_kill": 0}, "after": {"max": 90, "oom": 1, "oom_kill": 2}}, **other}
+
+
 class Made:
     """One run, as data; `write` makes the directory. Tests change what they like before that."""
 
@@ -118,7 +123,7 @@ class Made:
         scan = max(30, s // 30 * 30)
         owners = self.owners(scan)
         left = (self.seconds - s) if self.leaks else None
-        return {"at_ms": T0 + s * 1000, "targets": 1, "owners": owners, "residual": 0, "forecast": left if left and s > 60 else None,
+        return {"at_ms": T0 + s * 1000, "targets": 1, "charge": self.row(s)["current"], "owners": owners, "residual": 0, "forecast": left if left and s > 60 else None,
                 "open": [("limit-forecast", "warning" if s < 200 else "critical")] if self.leaks and s >= 80 else []}
 
     def finding(self, rule, severity, owner, opened_s, cleared_s=None):
@@ -130,10 +135,10 @@ class Made:
         died = T0 + self.seconds * 1000 + 40
         return {"id": "d1", "cause": "container-limit", "owner": "native-other", "pid": PID, "title": "killed at its own limit",
                 "died_ms": died, "received_ms": died + 10, "parts": 2, "parts_here": 2, "whole": True, "inferred": False,
-                "bodies": [{"cause": "container-limit"}, {"timeline": [{"wall_ms": died - 1500}, {"wall_ms": died - 500}]}]}
+                "bodies": [first_body(), {"timeline": [{"wall_ms": died - 1500}, {"wall_ms": died - 500}]}]}
 
     def page_text(self, page):
-        lines = [f"# at_ms {page['at_ms']}", "# TYPE bankfull_limit_bytes gauge", f"bankfull_limit_bytes {LIMIT}",
+        lines = [f"# at_ms {page['at_ms']}", "# TYPE bankfull_limit_bytes gauge", f"bankfull_limit_bytes {LIMIT}", f"bankfull_charge_bytes {page['charge']}",
                  "bankfull_target_up 1", f"bankfull_agent_targets_total {page['targets']}", f"bankfull_residual_bytes {page['residual']}"]
         lines += [f'bankfull_owner_resident_bytes{{owner="{owner}",group="{GROUP_OF.get(owner, "anon")}"}} {size}'
                   for owner, size in page["owners"].items()]

@@ -9,6 +9,7 @@ import sys
 
 import cgroups
 import figures
+import sight
 from owners import WARNING, members, rank
 from rundir import SCENARIOS, Run
 from verdicts import deaths
@@ -69,7 +70,7 @@ def fits(run, expect, sight):
     before = run.event_ms(expect["before"]) if "before" in expect else run.end_ms
     after = run.event_ms(expect["after"]) if "after" in expect else 0
     return (sight.rule == expect["rule"] and rank(sight.severity) >= rank(expect.get("severity", "warning"))
-            and (who is None or sight.owner in who) and before is not None and after is not None
+            and (who is None or sight.owner in who) and expect.get("title", "") in sight.title and before is not None and after is not None
             and after <= sight.at_ms < before)
 
 
@@ -77,6 +78,7 @@ def describe(expect):
     text = f"{expect['rule']} at {expect.get('severity', 'warning')}"
     if "owner" in expect:
         text += " names " + " or ".join(figures.listed(expect["owner"]))
+    text += f" and says {expect['title']!r}" if "title" in expect else ""
     for word in ("after", "before"):
         text += f" {word} {expect[word]}" if word in expect else ""
     return text
@@ -150,6 +152,17 @@ def judge_books(run):
     return out
 
 
+def judge_agent(run):
+    """What it said all along was what root saw; and it ended when it was asked to, unless it was killed."""
+    out = []
+    for foreign, what in ((sight.foreign_limits(run), "limit"), (sight.foreign_charges(run), "charge")):
+        out.append(Judgement("agent", not foreign, f"the {what} on each page of the agent is the kernel's",
+                             "\n".join(f"{clock(run, at)}: {said:.0f}, by root {root}" for at, said, root in foreign[:8])))
+    if run.meta.get("agent_status") is not None and not run.meta.get("actions"):
+        out.append(Judgement("agent", run.meta["agent_status"] == 0, "it ended with 0 when it was asked to", f"{run.meta['agent_status']}"))
+    return out
+
+
 def unknown_words(run):
     """A scenario that cannot be judged as it is written."""
     out = []
@@ -171,7 +184,8 @@ def judge(run):
     if strange:
         return [Judgement("run", False, "the scenario can be judged", "\n".join(strange))]
     death = [Judgement("death", good, text, note) for good, text, note in deaths(run)]
-    return (judge_run(run) + judge_expects(run) + judge_named(run) + judge_silence(run) + death + judge_books(run))
+    return (judge_run(run) + judge_expects(run) + judge_named(run) + judge_silence(run) + death + judge_books(run)
+            + judge_agent(run))
 
 
 def main(arguments):

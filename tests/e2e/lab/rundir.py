@@ -16,12 +16,17 @@ One run of one scenario, as the guest left it in OUT/NAME.PROFILE/, read back. A
 import json
 import os
 import tomllib
+from datetime import datetime
 
 import promtext
 from owners import rank
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCENARIOS = os.path.join(HERE, "scenarios")
+
+
+def of_date(text):
+    return int(datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() * 1000)
 
 
 def lines(path):

@@ -7,22 +7,19 @@ that the agent printed.
     owner = "native-other"      who grew most; as found, any of the truth's group will do
     killed = "main"             the process that was killed is the watched one, by run.json's main_pids; "other": it is not
     inferred = true             the collector wrote it, for an agent that could not
+    urgent = true               it was woken, sampled each second and looked deeper before the kill
     goes_on = true              the agent watches the container that came after it
     says = "node"               words of its title, its reason, or what it says is missing
     count = 1                   how many of this kind there must be, and no other; 0: none, for the watched process lives.
                                 Each is judged, and says how many there were before it
 """
-from datetime import datetime
-
+import evidence
 import figures
+from rundir import of_date
 
 # The last sample that a post-mortem shows must be of the last moments, or it shows nothing of the death.
 LAST_SAMPLE_MS = 15_000
 INFERRED_LAST_SAMPLE_MS = 60_000  # an agent that is lost with its node: the collector waits before it says so
-
-
-def of_date(text):
-    return int(datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() * 1000)
 
 
 def of_line(line):
@@ -84,6 +81,7 @@ def one_death(run, wanted, item, number):
     if run.kill_ms and wanted.get("killed") == "main" and number == 1:
         yield (abs(item["died_ms"] - run.kill_ms) <= room, "its time is that of the kill",
                f"died {item['died_ms']}, killed {run.kill_ms}")
+    yield from evidence.of_death(run, wanted, item, first_body(item))
     if count > 1:
         same = first_body(item).get("deaths_same_owner")
         yield same == number, f"it is number {number} of its kind", f"{note}\ndeaths_same_owner {same}"

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the agent said of the container all along, against what root read of it at the same time."""
+
+# A page shows the last tick, which is 5 s old at most; the kernel's CPUs tell each other late (cgroup-v2.rst).
+AROUND_MS = 7_000
+CHARGE_BYTES = 4 << 20
+
+
+def around(run, at_ms):
+    return [row for row in run.rows if abs(row["at_ms"] - at_ms) <= AROUND_MS]
+
+
+def foreign_limits(run):
+    """(at_ms, said, root's) of pages with a limit that was not in force."""
+    out = []
+    for page in run.pages:
+        said, rows = page.value("bankfull_limit_bytes"), around(run, page.at_ms)
+        if said is not None and rows and said not in [row.get("limit") for row in rows]:
+            out.append((page.at_ms, said, rows[-1].get("limit")))
+    return out
+
+
+def foreign_charges(run):
+    """The same of the charge: it must lie between what root saw just before and after."""
+    out = []
+    for page in run.pages:
+        said, rows = page.value("bankfull_charge_bytes"), around(run, page.at_ms)
+        if said is None or not rows:
+            continue
+        seen = [row["current"] for row in rows]
+        if not min(seen) - CHARGE_BYTES <= said <= max(seen) + CHARGE_BYTES:
+            out.append((page.at_ms, said, seen[-1]))
+    return out
