@@ -105,13 +105,15 @@ def engine(run, name, text=""):
     os.rename(f"{at}.new", at)
 
 
-def restart(run):
-    """A container that ends as it is asked to, and the next one in its place."""
+def restart(run, volume=None):
+    """A container that ends as it is asked to, and the next one in its place; with a new volume, if it says of which folder."""
     signal_container(run.pod.main, "TERM")
     until = time.monotonic() + 30
     while time.monotonic() < until and read(f"{run.pod.main}/cgroup.procs").split():
         time.sleep(0.1)
     run.pod.kill(run.pod.main)
+    if volume:
+        shutil.rmtree(f"{run.dir}/{volume}")
     run.replace_main()
 
 

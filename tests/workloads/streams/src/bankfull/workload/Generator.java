@@ -23,6 +23,7 @@ public final class Generator {
         int size = Integer.parseInt(options.getOrDefault("value-size", "1024"));
         long keys = Long.parseLong(options.getOrDefault("keys", "50000"));
         long factor = Long.parseLong(options.getOrDefault("time-factor", "1"));
+        int pause = Integer.parseInt(options.getOrDefault("batch-ms", "20"));
         int partitions = Integer.parseInt(options.getOrDefault("partitions", "2"));
 
         try (Admin admin = Admin.create(Map.of("bootstrap.servers", servers))) {
@@ -48,7 +49,7 @@ public final class Generator {
                     long time = start + passed * factor;
                     producer.send(new ProducerRecord<>("events", null, time, random.nextLong(keys), value));
                 }
-                Thread.sleep(20);
+                Thread.sleep(pause);
             }
         }
     }

@@ -56,6 +56,12 @@ public final class StreamsApp {
             settings.put(StreamsConfig.ROCKSDB_CONFIG_SETTER_CLASS_CONFIG, BoundedStores.class);
         }
 
+        options.forEach((name, value) -> {
+            if (name.startsWith("set.")) {
+                settings.put(name.substring("set.".length()), value);
+            }
+        });
+
         KafkaStreams streams = new KafkaStreams(topology(variant, options), settings);
         List<ByteBuffer> direct = Held.direct(Long.parseLong(options.getOrDefault("direct-mib", "0")), 1 << 20);
         List<byte[]> heap = Held.heap(Long.parseLong(options.getOrDefault("heap-mib", "0")));
@@ -90,7 +96,9 @@ public final class StreamsApp {
         KGroupedStream<Long, byte[]> events =
                 builder.stream("events", Consumed.with(Serdes.Long(), Serdes.ByteArray())).groupByKey();
         if (variant.equals("windowed")) {
-            events.windowedBy(TimeWindows.ofSizeAndGrace(Duration.ofSeconds(60), Duration.ofSeconds(120)))
+            Duration window = Duration.ofSeconds(Long.parseLong(options.getOrDefault("window-s", "60")));
+            Duration grace = Duration.ofSeconds(Long.parseLong(options.getOrDefault("grace-s", "120")));
+            events.windowedBy(TimeWindows.ofSizeAndGrace(window, grace))
                     .aggregate(() -> new byte[0], (key, value, old) -> written(value),
                             Materialized.<Long, byte[], WindowStore<Bytes, byte[]>>as("windows")
                                     .withKeySerde(Serdes.Long()).withValueSerde(Serdes.ByteArray()).withLoggingDisabled());
