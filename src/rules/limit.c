@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "rules/all.h"
+#include "rules/growing.h"
 #include "rules/judged.h"
 #include "rules/room.h"
 #include "rules/text.h"
@@ -28,21 +29,54 @@ static const struct ledger_budget *overrun_budget(const struct ledger *ledger)
 	return worst;
 }
 
-/*
- * Who to name: the owner that fills most of a budget that is overrun, else the largest. Page cache is never blamed:
- * it is not in the floor.
- */
-static int blamed_owner(const struct ledger *ledger)
+static int largest_of(const struct ledger *ledger, const struct ledger_budget *budget)
 {
-	const struct ledger_budget *budget = overrun_budget(ledger);
-	if (!budget)
-		return largest_owner(ledger);
 	int best = -1;
 	for (int owner = 0; owner < OWNER_COUNT; owner++)
 		if ((budget->owners >> owner & 1) && ledger->listed[owner] && qty_known(ledger->lines[owner].bytes) &&
 		    (best < 0 || ledger->lines[owner].bytes.bytes > ledger->lines[best].bytes.bytes))
 			best = owner;
 	return best;
+}
+
+/* What an owner grew over the window; 0 where it does not, or the kernel takes it back before it kills. */
+static uint64_t grown_by(const struct history_view *history, int owner)
+{
+	const struct trend *trend = &history->owners[owner];
+	bool grows = trend->kind == TREND_GROWING || trend->kind == TREND_DECELERATING;
+	return grows && !owner_is_reclaimable((enum owner)owner) ? growing_grown(trend) : 0;
+}
+
+/* Who made most of what the floor grew by, -1: nobody did, or nothing is known of the time before. */
+static int growing_owner(const struct rule_input *input)
+{
+	const struct history_view *history = input->history;
+	int best = -1;
+	uint64_t most = 0;
+	if (!history || (history->floor.kind != TREND_GROWING && history->floor.kind != TREND_DECELERATING))
+		return -1;
+	for (int owner = 0; owner < OWNER_COUNT; owner++) {
+		uint64_t grown = grown_by(history, owner);
+		if (grown <= most || !input->ledger->listed[owner] ||
+		    ledger_is_unread(input->ledger, (enum owner)owner))
+			continue;
+		most = grown;
+		best = owner;
+	}
+	return most > growing_grown(&history->floor) / 2 ? best : -1;
+}
+
+/*
+ * Who to name: the owner that fills most of a budget that is overrun; else who made most of the floor's growth, for what
+ * stood there all the time did not fill the container; else the largest. Page cache is never blamed: it is not in the floor.
+ */
+static int blamed_owner(const struct rule_input *input)
+{
+	const struct ledger_budget *budget = overrun_budget(input->ledger);
+	if (budget)
+		return largest_of(input->ledger, budget);
+	int grower = growing_owner(input);
+	return grower >= 0 ? grower : largest_owner(input->ledger);
 }
 
 /* Where native-other is named: the lines with a budget of their own that stand in it because they are unread. */
@@ -73,7 +107,7 @@ static void observe_overrun(const struct ledger *ledger, struct finding *finding
 	if (!budget)
 		return;
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], owner[64];
-	int worst = blamed_owner(ledger);
+	int worst = largest_of(ledger, budget);
 	finding_observation(finding, "Over its budget: %s, %s against %s%s%s.", budget->name,
 			    units_format(a, budget->actual_bytes.bytes), units_format(b, budget->budget_bytes),
 			    worst >= 0 ? ", most of it " : "", worst >= 0 ? owner_text(owner, ledger, worst) : "");
@@ -81,10 +115,28 @@ static void observe_overrun(const struct ledger *ledger, struct finding *finding
 	finding_bytes(finding, "overrun_actual_bytes", budget->actual_bytes.bytes);
 }
 
-/* More room is no remedy for a leak: say so where it could be one. */
-static void cause_leak(const struct ledger *ledger, struct finding *finding)
+/* Why this one is named. */
+static void observe_owner(const struct rule_input *input, struct finding *finding)
 {
-	if (blamed_owner(ledger) == OWNER_NATIVE_OTHER)
+	char owner[64];
+	if (growing_owner(input) < 0) {
+		finding_observation(finding, "The largest owner: %s.",
+				    owner_text(owner, input->ledger, finding->owner));
+		return;
+	}
+	const struct trend *floor = &input->history->floor;
+	char all[UNITS_TEXT_CAP], part[UNITS_TEXT_CAP], now[UNITS_TEXT_CAP], time[GROWING_TEXT_CAP];
+	finding_observation(finding, "The floor grew by %s in %s, most of it %s, by %s to %s.",
+			    units_format(all, growing_grown(floor)), growing_time(time, floor->span_ms / 1000),
+			    owner_table[finding->owner].name,
+			    units_format(part, grown_by(input->history, finding->owner)),
+			    units_format(now, ledger_bytes(input->ledger, (enum owner)finding->owner)));
+}
+
+/* More room is no remedy for a leak: say so where it could be one. */
+static void cause_leak(struct finding *finding)
+{
+	if (finding->owner == OWNER_NATIVE_OTHER)
 		finding_cause(
 			finding,
 			"native memory leaks: native-other then grows between two reports, and a higher limit only buys time");
@@ -132,9 +184,9 @@ enum rule_answer rule_freeboard_low(const struct rule_input *input, struct findi
 	int64_t freeboard = ledger->freeboard_bytes.bytes;
 	if (freeboard >= (int64_t)warning)
 		return RULE_SILENT;
-	char room[UNITS_TEXT_CAP], of[UNITS_TEXT_CAP], floor[UNITS_TEXT_CAP], owner[64];
+	char room[UNITS_TEXT_CAP], of[UNITS_TEXT_CAP], floor[UNITS_TEXT_CAP];
 	finding->severity = freeboard < (int64_t)critical ? SEVERITY_CRITICAL : SEVERITY_WARNING;
-	finding->owner = others_fill(input, &judged, warning) ? -1 : blamed_owner(ledger);
+	finding->owner = others_fill(input, &judged, warning) ? -1 : blamed_owner(input);
 	(void)units_format(of, limit);
 	(void)units_format(floor, ledger->floor_bytes.bytes);
 	(void)units_format(room, freeboard < 0 ? (uint64_t)0 - (uint64_t)freeboard : (uint64_t)freeboard);
@@ -155,7 +207,7 @@ enum rule_answer rule_freeboard_low(const struct rule_input *input, struct findi
 	if (overrun_budget(ledger))
 		observe_overrun(ledger, finding);
 	else if (finding->owner >= 0)
-		finding_observation(finding, "The largest owner: %s.", owner_text(owner, ledger, finding->owner));
+		observe_owner(input, finding);
 	observe_unread(input, finding);
 	if (ledger->freeboard_level == FREEBOARD_PROCESSES)
 		finding_observation(
@@ -167,7 +219,7 @@ enum rule_answer rule_freeboard_low(const struct rule_input *input, struct findi
 		"one owner outgrew its budget: then its line stands above its budget and goes on growing between two reports");
 	finding_cause(finding,
 		      "a passing peak (checkpoint, restore, restart): then the floor falls again within minutes");
-	cause_leak(ledger, finding);
+	cause_leak(finding);
 	finding_setting_bytes(finding, judged.setting, limit, judged.where);
 	finding_setting(finding, input->snapshot, "-Xmx");
 	finding_bytes(finding, "limit_bytes", limit);
@@ -226,8 +278,9 @@ static const struct demand_part *largest_growth(const struct ledger *ledger, uin
 static int demanding_owner(const struct ledger *ledger, const struct demand_part *growing, uint64_t growth,
 			   uint64_t excess)
 {
-	if (overrun_budget(ledger))
-		return blamed_owner(ledger);
+	const struct ledger_budget *budget = overrun_budget(ledger);
+	if (budget)
+		return largest_of(ledger, budget);
 	for (int owner = 0; growing && growth >= excess && owner < OWNER_COUNT; owner++)
 		if (is_owner_of(growing, owner) && ledger->listed[owner])
 			return owner;
@@ -278,7 +331,7 @@ enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct f
 		"the limit was set to the heap, or to Flink's flink.size, without what lives outside it: compare limit and parts");
 	finding_cause(finding,
 		      "\"everything else\" is unusually large: then its lines, not the settings, are the matter");
-	cause_leak(ledger, finding);
+	cause_leak(finding);
 	finding_setting_bytes(finding, judged.setting, limit, judged.where);
 	finding_setting(finding, input->snapshot, "-Xmx");
 	finding_setting(finding, input->snapshot, "-XX:MaxDirectMemorySize");

@@ -214,6 +214,58 @@ static void freeboard_names_an_owner(void **state)
 	scene_done(&sc);
 }
 
+static struct trend growing(enum trend_kind kind, uint64_t mib_in_ten_minutes)
+{
+	return (struct trend){ .kind = kind, .slope = (double)(mib_in_ten_minutes * MIB) / 600, .span_ms = 600000 };
+}
+
+/* What stood there all the time did not fill the container. */
+static void freeboard_names_who_grew(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *what;
+		enum trend_kind floor, owner;
+		uint64_t floor_mib, owner_mib;
+		enum owner grows;
+		int named;
+	} table[] = {
+		{ "most of it", TREND_GROWING, TREND_GROWING, 100, 51, OWNER_SOCKETS, OWNER_SOCKETS },
+		{ "half is not most", TREND_GROWING, TREND_GROWING, 100, 50, OWNER_SOCKETS, OWNER_JAVA_HEAP },
+		{ "more slowly now", TREND_DECELERATING, TREND_DECELERATING, 100, 90, OWNER_SOCKETS, OWNER_SOCKETS },
+		{ "nothing grows", TREND_FLAT, TREND_GROWING, 100, 90, OWNER_SOCKETS, OWNER_JAVA_HEAP },
+		{ "it stands", TREND_GROWING, TREND_FLAT, 100, 90, OWNER_SOCKETS, OWNER_JAVA_HEAP },
+		{ "too few", TREND_TOO_FEW, TREND_TOO_FEW, 100, 90, OWNER_SOCKETS, OWNER_JAVA_HEAP },
+		{ "page cache", TREND_GROWING, TREND_GROWING, 100, 90, OWNER_PAGE_CACHE, OWNER_JAVA_HEAP },
+		{ "not there any more", TREND_GROWING, TREND_GROWING, 100, 90, OWNER_HUGETLB, OWNER_JAVA_HEAP },
+	};
+	struct scene sc = scene_new();
+	set_room(sc.l, 1000 * MIB, 50 * MIB);
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		struct history_view history = { .floor = growing(table[i].floor, table[i].floor_mib) };
+		history.owners[table[i].grows] = growing(table[i].owner, table[i].owner_mib);
+		assert_int_equal(judge_over_time("freeboard-low", sc.s, sc.l, &history, &sc.f), RULE_FIRED);
+		if (sc.f.owner != table[i].named)
+			print_error("%s\n", table[i].what);
+		assert_int_equal(sc.f.owner, table[i].named);
+		if (i == 0)
+			judge_holds(
+				sc.f.observation,
+				"The floor grew by 100.0 MiB in 10 min, most of it sockets, by 51.0 MiB to 1.0 MiB.");
+	}
+	/* A budget that is overrun is the nearer cause: the heap may well grow up to its -Xmx. */
+	struct history_view history = { .floor = growing(TREND_GROWING, 100) };
+	history.owners[OWNER_JAVA_HEAP] = growing(TREND_GROWING, 90);
+	sc.l->budgets[0] = (struct ledger_budget){ .name = "jvm-overhead",
+						   .budget_bytes = 100 * MIB,
+						   .actual_bytes = qty_measured(240 * MIB),
+						   .owners = 1ull << OWNER_NATIVE_OTHER };
+	sc.l->n_budgets = 1;
+	assert_int_equal(judge_over_time("freeboard-low", sc.s, sc.l, &history, &sc.f), RULE_FIRED);
+	assert_int_equal(sc.f.owner, OWNER_NATIVE_OTHER);
+	scene_done(&sc);
+}
+
 static void native_other_is_named_with_what_may_stand_in_it(void **state)
 {
 	(void)state;
@@ -410,7 +462,7 @@ static void extreme_figures(void **state)
 						    "1.1 x everything else" };
 		for (int part = 0; part < 5; part++)
 			sc.l->expected.parts[part] = (struct demand_part){ .what = what[part], .bytes = size };
-		sc.l->n_budgets = 1;
+		sc.l->n_budgets = i / 2 % 2; /* without: who grew is named */
 		sc.l->budgets[0] = (struct ledger_budget){ "jvm-overhead", 1, qty_measured(size),
 							   (uint64_t)1 << OWNER_ROCKSDB_TABLE_READERS, NULL };
 		sc.l->listed[OWNER_ROCKSDB_TABLE_READERS] = true;
@@ -418,7 +470,13 @@ static void extreme_figures(void **state)
 		static const char *const rules[] = { "freeboard-low", "demand-over-limit", "limit-below-process-size" };
 		for (int rule = 0; rule < 3; rule++) {
 			/* With a history more is said. */
-			static const struct history_view history = { .peak_other_bytes = { UINT64_MAX / 8, true } };
+			static const struct history_view history = {
+				.peak_other_bytes = { UINT64_MAX / 8, true },
+				.floor = { .kind = TREND_GROWING, .slope = 1e300, .span_ms = UINT64_MAX },
+				.owners[OWNER_ROCKSDB_TABLE_READERS] = { .kind = TREND_GROWING,
+									 .slope = 1e300,
+									 .span_ms = UINT64_MAX },
+			};
 			sc.l->expected.parts[4].owners = (uint64_t)1 << OWNER_NATIVE_OTHER;
 			if (judge_over_time(rules[rule], sc.s, sc.l, i % 2 ? &history : NULL, &sc.f) != RULE_FIRED)
 				continue;
@@ -533,6 +591,7 @@ int main(void)
 		cmocka_unit_test(freeboard_beside_others),
 		cmocka_unit_test(freeboard_inputs),
 		cmocka_unit_test(freeboard_names_an_owner),
+		cmocka_unit_test(freeboard_names_who_grew),
 		cmocka_unit_test(native_other_is_named_with_what_may_stand_in_it),
 		cmocka_unit_test(the_limit_factor_gives_enough),
 		cmocka_unit_test(the_limit_factor_is_never_below_one),
