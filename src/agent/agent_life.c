@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "agent/agent_parts.h"
+#include "agent/asking.h"
 #include "agent/build.h"
 #include "agent/target.h"
 #include "base/esc.h"
@@ -117,11 +118,30 @@ static bool is_due(struct mono due, struct mono now)
 	return now.ns >= due.ns;
 }
 
+static uint64_t until_asked_again(struct agent *a, struct mono now)
+{
+	struct agent_life *life = &a->life;
+	life->jvm_asked = now;
+	life->anon_asked = a->snapshot ? a->snapshot->status.rss_anon_bytes : (struct qty){ 0 };
+	uint64_t age = sat_add(a->watch.target.age_ms, agent_ms_since(life->opened, now));
+	return asking_interval_ms(a->conf->attach_interval_ms, age);
+}
+
+/* Who told nothing is not asked sooner for having grown. */
+static bool has_outgrown(const struct agent *a, struct mono now)
+{
+	const struct snapshot *s = a->snapshot;
+	return s && (s->nmt_read || qty_known(s->heap.metaspace_committed_bytes)) &&
+	       asking_outgrown(a->life.anon_asked, s->status.rss_anon_bytes, agent_ms_since(a->life.jvm_asked, now));
+}
+
 void agent_ask_slow(struct agent *a, struct mono now, bool deeper)
 {
 	struct agent_life *life = &a->life;
 	if (deeper)
 		life->jvm_due = life->engine_due = now;
+	else if (has_outgrown(a, now))
+		life->jvm_due = now;
 	if (slow_runs(a->slow))
 		return;
 	/* The engine first: it is what changes. */
@@ -131,7 +151,7 @@ void agent_ask_slow(struct agent *a, struct mono now, bool deeper)
 	bool started = slow_start(a->slow, &a->watch.options, &a->watch.target.id, what);
 	uint64_t next = !started              ? AGAIN_MS
 			: what == SLOW_ENGINE ? a->conf->scrape_interval_ms
-					      : a->conf->attach_interval_ms;
+					      : until_asked_again(a, now);
 	*(what == SLOW_ENGINE ? &life->engine_due : &life->jvm_due) = mono_add_ms(now, next);
 	if (!started)
 		logger_say(a->log, SAY_WARNING, "fork-failed", "no child to ask JVM and engine could be started");

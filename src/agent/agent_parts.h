@@ -34,7 +34,8 @@ struct agent_life {
 	bool on;
 	struct mono opened, seen; /* seen: the last tick at which it lived */
 	bool scanned, asked_jvm, asked_engine, access_told;
-	struct mono scan_tried, jvm_due, engine_due, scanned_at;
+	struct mono scan_tried, jvm_due, jvm_asked, engine_due, scanned_at;
+	struct qty anon_asked; /* RssAnon when the JVM was asked last */
 	uint64_t floor_at_scan;
 	struct qty peak_floor;
 	struct lately lately;

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When the JVM is asked again: often while it is young, and when it has grown past its last answer. */
+#include "agent/asking.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define MIB (UINT64_C(1) << 20)
+
+static const uint64_t five_minutes_ms = 300000;
+
+static void a_jvm_is_asked_again_when_it_is_twice_as_old(void **state)
+{
+	(void)state;
+	const struct {
+		uint64_t age_ms, next_ms;
+	} rows[] = { { 0, 30000 },       { 5000, 30000 },    { 35000, 35000 },   { 140000, 140000 },
+		     { 299999, 299999 }, { 300000, 300000 }, { 600000, 300000 }, { UINT64_MAX, 300000 } };
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		assert_int_equal(asking_interval_ms(five_minutes_ms, rows[i].age_ms), rows[i].next_ms);
+}
+
+static void who_wants_it_asked_once_a_day_is_asked_that_often_in_the_end(void **state)
+{
+	(void)state;
+	assert_int_equal(asking_interval_ms(86400000, 3600000), 3600000);
+	assert_int_equal(asking_interval_ms(86400000, 86400000 * UINT64_C(3)), 86400000);
+}
+
+static void what_has_grown_past_the_answer_outdates_it(void **state)
+{
+	(void)state;
+	const struct {
+		uint64_t then_mib, now_mib, since_ms;
+		bool outgrown;
+	} rows[] = {
+		{ 300, 309, 60000, true },    /* one job's classes */
+		{ 300, 309, 59999, false },   /* not sooner than a minute after the last time */
+		{ 300, 305, 300000, false },  /* noise */
+		{ 300, 200, 300000, false },  /* less than there was */
+		{ 8192, 8300, 60000, false }, /* a large heap that fills: 1.3 % */
+		{ 8192, 8400, 60000, true },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		assert_int_equal(asking_outgrown(qty_measured(rows[i].then_mib * MIB),
+						 qty_measured(rows[i].now_mib * MIB), rows[i].since_ms),
+				 rows[i].outgrown);
+}
+
+static void the_unknown_outdates_nothing(void **state)
+{
+	(void)state;
+	assert_false(asking_outgrown((struct qty){ 0 }, qty_measured(900 * MIB), 600000));
+	assert_false(asking_outgrown(qty_measured(100 * MIB), (struct qty){ 0 }, 600000));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_jvm_is_asked_again_when_it_is_twice_as_old),
+		cmocka_unit_test(who_wants_it_asked_once_a_day_is_asked_that_often_in_the_end),
+		cmocka_unit_test(what_has_grown_past_the_answer_outdates_it),
+		cmocka_unit_test(the_unknown_outdates_nothing),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
