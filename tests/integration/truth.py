@@ -106,6 +106,8 @@ def same(live, replay):
         report.pop("taken_ms")
         for key in ("available_bytes", "swap_free_bytes"):  # the machine's, not the stopped process's
             report["host"].pop(key)
+        for mount in report.get("tmpfs") or []:  # of the machine too: /dev/shm is everybody's
+            mount.pop("used_bytes", None)
         for line in report["ledger"]:
             line.pop("age_ms")
             if line["owner"] == "mapped-files":
