@@ -332,7 +332,10 @@ static void by_last_sight(const struct death_evidence *e, struct death_verdict *
 
 static void survivable(const struct death_evidence *e, uint64_t spike_bytes, struct death_verdict *v)
 {
-	if (!qty_known(e->floor_bytes) && !qty_known(e->peak_bytes))
+	bool by_limit = v->cause == DEATH_CONTAINER_LIMIT || v->cause == DEATH_POD_LIMIT || v->cause == DEATH_OUTSIDE ||
+			v->cause == DEATH_UNKNOWN;
+	/* No limit would have helped against a full heap, a node without memory, or a person. */
+	if (!by_limit || (!qty_known(e->floor_bytes) && !qty_known(e->peak_bytes)))
 		return;
 	uint64_t floor = qty_or(e->floor_bytes, 0), peak = qty_or(e->peak_bytes, 0);
 	uint64_t need = floor > peak ? floor : peak;

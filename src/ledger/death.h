@@ -35,7 +35,7 @@ struct death_verdict {
 	char why[320];          /* what it rests on, in words */
 	char missing[160];      /* what would have made it certain; "" */
 	struct qty
-		survivable_limit; /* peak floor + spike + 5 %; of one killed at its limit, at least that limit + these */
+		survivable_limit; /* where a limit may have killed: peak floor + spike + 5 %; at its own, at least that limit + these */
 };
 
 /* By what the node had left, or how long it stalled; what is not known is not low. */

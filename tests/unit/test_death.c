@@ -293,7 +293,7 @@ static void limit_that_would_have_survived(void **state)
 {
 	(void)state;
 	struct death_verdict v;
-	struct death_evidence e = { .limit = limit_set(GIB), .after_read = true };
+	struct death_evidence e = { .limit = limit_set(GIB) };
 	e.before = e.after = (struct cgroup_events){ .oom = count_of(0), .oom_kill = count_of(0) };
 	death_judge(&e, 1, &v);
 	assert_false(qty_known(v.survivable_limit)); /* no floor is known: unread, not 5 % */
@@ -303,6 +303,12 @@ static void limit_that_would_have_survived(void **state)
 	death_judge(&e, 100 * MIB, &v);
 	assert_int_equal(v.survivable_limit.bytes, 945ULL * MIB);
 	assert_int_equal(v.survivable_limit.state, QTY_INFERRED);
+
+	/* Against a SIGKILL no limit helps. */
+	e.after_read = true;
+	death_judge(&e, 100 * MIB, &v);
+	assert_int_equal(v.cause, DEATH_SIGKILL);
+	assert_false(qty_known(v.survivable_limit));
 
 	/* Killed at 1 GiB: less than that and the spike cannot have been enough. */
 	e.after.oom = e.after.oom_kill = count_of(1);
