@@ -272,15 +272,20 @@ static const struct demand_part *largest_growth(const struct ledger *ledger, uin
 }
 
 /*
- * Who is to blame for a demand past the limit: who overran a budget; else who has still to come, if without that it
+ * Who is to blame for a demand past the limit: who overran a budget; else who grows past it; else who has still to come, if without that it
  * would fit; else who is there.
  */
-static int demanding_owner(const struct ledger *ledger, const struct demand_part *growing, uint64_t growth,
+static int demanding_owner(const struct rule_input *input, const struct demand_part *growing, uint64_t growth,
 			   uint64_t excess)
 {
+	const struct ledger *ledger = input->ledger;
 	const struct ledger_budget *budget = overrun_budget(ledger);
 	if (budget)
 		return largest_of(ledger, budget);
+	/* What reaches the limit by itself would do so beside a heap that never fills. */
+	const struct forecast *forecast = input->history ? &input->history->forecast : NULL;
+	if (forecast && forecast->kind == FORECAST_REACHES && forecast->owner >= 0)
+		return forecast->owner;
 	for (int owner = 0; growing && growth >= excess && owner < OWNER_COUNT; owner++)
 		if (is_owner_of(growing, owner) && ledger->listed[owner])
 			return owner;
@@ -307,7 +312,7 @@ enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct f
 	const struct demand_part *part = largest_growth(ledger, &growth);
 	finding->severity = SEVERITY_WARNING;
 	finding->excess_bytes = expected - limit;
-	finding->owner = demanding_owner(ledger, part, growth, expected - limit);
+	finding->owner = demanding_owner(input, part, growth, expected - limit);
 	finding_title(finding, "the pod is set up to need %s against a limit of %s", units_format(a, expected),
 		      units_format(b, limit));
 	finding_observation(finding, "Configured to take %s in all, %s more than the limit.", units_format(a, expected),

@@ -156,6 +156,29 @@ static void freeboard_beside_others(void **state)
 	scene_done(&sc);
 }
 
+/* A heap of 400 MiB stands where it is and native memory grows: the one who grows is named, not who has still to come. */
+static void who_grows_past_the_limit_demands(void **state)
+{
+	(void)state;
+	static const struct {
+		enum forecast_kind kind;
+		int owner, named;
+	} table[] = {
+		{ FORECAST_REACHES, OWNER_NATIVE_OTHER, OWNER_NATIVE_OTHER },
+		{ FORECAST_REACHES, -1, OWNER_JAVA_HEAP },
+		{ FORECAST_NOT_GROWING, OWNER_NATIVE_OTHER, OWNER_JAVA_HEAP },
+	};
+	struct scene sc = scene_new();
+	set_room(sc.l, 660 * MIB, 20 * (int64_t)MIB);
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		struct history_view history = { .forecast = { .kind = table[i].kind, .owner = table[i].owner } };
+		assert_int_equal(judge_over_time("demand-over-limit", sc.s, sc.l, &history, &sc.f), RULE_FIRED);
+		assert_int_equal(sc.f.owner, table[i].named);
+		judge_whole(&sc.f);
+	}
+	scene_done(&sc);
+}
+
 static void freeboard_inputs(void **state)
 {
 	(void)state;
@@ -589,6 +612,7 @@ int main(void)
 		cmocka_unit_test(page_cache_alarms_nobody),
 		cmocka_unit_test(freeboard_of_the_pod),
 		cmocka_unit_test(freeboard_beside_others),
+		cmocka_unit_test(who_grows_past_the_limit_demands),
 		cmocka_unit_test(freeboard_inputs),
 		cmocka_unit_test(freeboard_names_an_owner),
 		cmocka_unit_test(freeboard_names_who_grew),

@@ -43,9 +43,10 @@ def expects(run):
 def kill_is_due(run):
     if "end" in run.scenario:
         return run.scenario["end"] == "kill"
-    if run.kind == "death":
-        return any(not death.get("inferred") and set(figures.listed(death["cause"])) <= set(KERNEL_KILLS)
-                   for death in figures.listed(run.scenario.get("expect_death")))
+    told = any(not death.get("inferred") and set(figures.listed(death["cause"])) <= set(KERNEL_KILLS)
+               for death in figures.listed(run.scenario.get("expect_death")))
+    if run.kind == "death" or told:
+        return told
     return run.kind == "warn" and any(expect.get("before") == "kill" for expect in expects(run))
 
 
