@@ -71,10 +71,13 @@ def evict(run, grace_s):
     delete_state(run)
 
 
-def hog(run, kib_per_s, max_mib):
-    """Another program of the node, of those that its kernel spares."""
+def hog(run, kib_per_s, mib):
+    """Another program of the node, of those that its kernel spares: it takes so many MiB, with `-80` all that is available but 80."""
+    if int(mib) < 0:
+        available = next(line for line in read("/proc/meminfo").splitlines() if line.startswith("MemAvailable:"))
+        mib = str((int(available.split()[1]) >> 10) + int(mib))
     run.others.append(subprocess.Popen([sys.executable, f"{HERE}/../../workloads/worker.py", "--seconds", "86400", "--grow-kib-per-s", kib_per_s,
-                                        "--grow-max-mib", max_mib], stdin=subprocess.DEVNULL, stdout=run.logs["other.log"],
+                                        "--grow-max-mib", mib], stdin=subprocess.DEVNULL, stdout=run.logs["other.log"],
                                        stderr=run.logs["other.log"]))
 
 
