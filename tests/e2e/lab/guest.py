@@ -260,6 +260,7 @@ class Run:
         # Those that are gone as well.
         held["pods"] = [pod for workload in held["workloads"] for pod in self.collector.all(f"workloads/{workload['id']}/pods?past=true")]
         held["postmortems"] = [self.collector.get(f"/api/v1/postmortems/{p['id']}") for p in held["postmortems"]]
+        held["whole_findings"] = [self.collector.get(f"/api/v1/findings/{f['id']}") for f in held["findings"]]  # with their texts
         for name, rows in held.items():
             self.leave(f"{name}.json", rows)
         samples = []
