@@ -6,6 +6,7 @@
 #include "agent/agent.h"
 #include "agent/budget.h"
 #include "agent/lately.h"
+#include "agent/missing_said.h"
 #include "agent/outbox.h"
 #include "agent/peers.h"
 #include "agent/postmortem.h"
@@ -33,7 +34,8 @@ enum {
 struct agent_life {
 	bool on;
 	struct mono opened, seen; /* seen: the last tick at which it lived */
-	bool scanned, asked_jvm, asked_engine, access_told;
+	bool scanned, asked_jvm, asked_engine;
+	struct missing_said missing_said;
 	struct mono scan_tried, jvm_due, jvm_asked, engine_due, scanned_at;
 	struct qty anon_asked; /* RssAnon when the JVM was asked last */
 	uint64_t floor_at_scan;

@@ -213,7 +213,8 @@ static void send_sample(struct agent *a, struct mono now, struct wall wall, bool
 static void tell_access(struct agent *a)
 {
 	const struct finding *finding = rules_finding(a->verdict, "access-degraded");
-	a->life.access_told = true;
+	if (!missing_said_step(&a->life.missing_said, finding))
+		return;
 	logger_say(a->log, SAY_INFO, finding ? "inputs-missing" : "inputs-complete", "access is %s%s%s",
 		   access_level_names[a->snapshot->access], finding ? ": " : "", finding ? finding->observation : "");
 }
@@ -248,7 +249,7 @@ static void tick_target(struct agent *a, struct mono now, struct wall wall)
 		agent_look_deeper(a);
 	}
 	agent_judge(a, now, wall);
-	if (!a->life.access_told && a->life.scanned)
+	if (a->life.scanned)
 		tell_access(a);
 	if (scanned)
 		postmortem_life_of(a->snapshot, &a->subject, "", &a->this_life);
