@@ -83,6 +83,10 @@ static void put_evidence(struct js_out *out, const struct postmortem_input *in)
 	bytes_put(out, "host_memory_bytes", e->host_memory_bytes);
 	count_put(out, "node_psi_full_avg10_bp", e->node_psi_full_avg10_bp);
 	count_put(out, "exit_status", e->exit_status);
+	count_put(out, "heap_full_pct", e->heap_full_pct);
+	count_put(out, "metaspace_full_pct", e->metaspace_full_pct);
+	js_out_key(out, "stop_asked");
+	js_out_bool(out, e->stop_asked);
 	js_out_key(out, "events");
 	js_out_object(out);
 	put_events(out, "before", &e->before);

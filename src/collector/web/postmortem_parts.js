@@ -63,7 +63,9 @@ export function lastSeen(body)
 	const limit = (key) => via(key, (n) => (n === 'none' ? 'none' : n));
 	return facts([['limit', limit('limit_bytes')], ['charge', body.charge_bytes], ['floor', body.floor_bytes], ['highest floor seen', body.peak_floor_bytes], ['spike at checkpoints', body.spike_bytes],
 		['pod’s limit', limit('pod_limit_bytes')], ['pod’s charge', body.pod_charge_bytes], ['free on the node', via('host_available_bytes', (n) => `${bytes(n)} of ${bytes(body.host_memory_bytes)}`)],
-		['node’s pressure, full', via('node_psi_full_avg10_bp', percentBp)], ['exit status', via('exit_status', String)], ['last seen', via('last_seen_ms', (ms) => `${duration(ms / 1000)} before the end`)]]);
+		['node’s pressure, full', via('node_psi_full_avg10_bp', percentBp)], ['heap, after a collection', via('heap_full_pct', (n) => `${n} % full`)],
+		['metaspace', via('metaspace_full_pct', (n) => `${n} % full`)], ['asked to stop with its pod', via('stop_asked', (yes) => (yes ? 'yes' : 'no'))],
+		['exit status', via('exit_status', String)], ['last seen', via('last_seen_ms', (ms) => `${duration(ms / 1000)} before the end`)]]);
 }
 
 export function events({ events: read })
