@@ -168,7 +168,7 @@ class Run:
 
     def course(self):
         """Until the time is over or the container is killed for good; what is to happen meanwhile happens when it is due."""
-        start = time.monotonic()
+        start = self.course_start = time.monotonic()
         end = start + self.scenario.minutes() * 60
         self.pending = list(self.scenario.get("action", []))
         while True:
@@ -241,18 +241,21 @@ class Run:
 
     def after_death(self):
         """The post-mortem reaches the collector, or the time for it is over; and then what should not come as well."""
-        start = time.monotonic()
-        until = start + self.scenario.get("after_death_s", 120)
-        while time.monotonic() < until and not self.collector.all("postmortems"):
+        until = time.monotonic() + self.scenario.get("after_death_s", 120)
+        while time.monotonic() < until and (self.still_to_come() or not self.collector.all("postmortems")):
             time.sleep(1)
-            self.act(start)
+            self.act(self.course_start)
         # A collector that infers one waits for 90 s.
         until = time.monotonic() + (150 if self.scenario.get("kind") == "death" else 15)
         while time.monotonic() < until:
             time.sleep(1)
-            self.act(start)
+            self.act(self.course_start)
         for thread in self.acting:
             thread.join(60)
+
+    def still_to_come(self):
+        """Actions whose time will come: until then the link may be down, and to ask over it takes long."""
+        return any("at_s" in action or ("after_kill_s" in action and self.recorder.killed_at) for action in self.pending)
 
     def keep(self):
         """What the collector holds."""
