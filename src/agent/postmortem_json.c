@@ -142,18 +142,21 @@ static void put_grown(struct js_out *out, const char *key, const char *name, str
 /* Largest growth first. */
 static void put_grown_owners(struct js_out *out, const struct wire_sample *first, const struct wire_sample *last)
 {
-	bool done[OWNER_COUNT] = { false };
+	struct qty from[OWNER_COUNT];
+	int64_t by[OWNER_COUNT];
+	for (int owner = 0; owner < OWNER_COUNT; owner++) {
+		from[owner] = death_from(first->owners, last->owners, (enum owner)owner);
+		by[owner] = death_grown(from[owner], last->owners[owner]);
+	}
 	for (int n = 0; n < GROWN_MAX; n++) {
 		int most = -1;
 		for (int owner = 0; owner < OWNER_COUNT; owner++)
-			if (!done[owner] && death_grown(first->owners[owner], last->owners[owner]) != 0 &&
-			    (most < 0 || death_grown(first->owners[owner], last->owners[owner]) >
-						 death_grown(first->owners[most], last->owners[most])))
+			if (by[owner] != 0 && (most < 0 || by[owner] > by[most]))
 				most = owner;
 		if (most < 0)
 			return;
-		done[most] = true;
-		put_grown(out, "owner", owner_table[most].name, first->owners[most], last->owners[most]);
+		put_grown(out, "owner", owner_table[most].name, from[most], last->owners[most]);
+		by[most] = 0;
 	}
 }
 

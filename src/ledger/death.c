@@ -378,12 +378,21 @@ int64_t death_grown(struct qty from, struct qty to)
 	return grown;
 }
 
+struct qty death_from(const struct qty first[OWNER_COUNT], const struct qty last[OWNER_COUNT], enum owner owner)
+{
+	struct qty other = first[OWNER_NATIVE_OTHER];
+	if (qty_known(first[owner]) || owner_table[owner].group != GROUP_ANON || !qty_known(other) ||
+	    !qty_known(last[owner]))
+		return first[owner];
+	return qty_of(other.bytes < last[owner].bytes ? other.bytes : last[owner].bytes, QTY_INFERRED);
+}
+
 int death_owner(const struct qty first[OWNER_COUNT], const struct qty last[OWNER_COUNT], uint64_t *ret_grown_bytes)
 {
 	int most = -1;
 	int64_t grown = TREND_NOISE_BYTES;
 	for (int owner = 0; owner < OWNER_COUNT; owner++) {
-		int64_t by = death_grown(first[owner], last[owner]);
+		int64_t by = death_grown(death_from(first, last, (enum owner)owner), last[owner]);
 		/* What is taken back before a kill may have grown, but it killed nobody. */
 		if (by <= grown || owner_is_reclaimable((enum owner)owner))
 			continue;

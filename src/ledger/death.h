@@ -46,6 +46,12 @@ void death_judge(const struct death_evidence *evidence, uint64_t spike_bytes, st
 /* to - from, at the ends of i64 where it would pass them; 0 where either is unknown. */
 int64_t death_grown(struct qty from, struct qty to);
 
+/*
+ * What an owner held at the first of two compositions. One of anonymous memory that was unread then (an engine's page answers
+ * only once it is up) stood inside native-other: it held no more than that.
+ */
+struct qty death_from(const struct qty first[OWNER_COUNT], const struct qty last[OWNER_COUNT], enum owner owner);
+
 /* The owner that grew most between two compositions, of those that the kernel cannot take back; -1: none did, or it is not known. */
 int death_owner(const struct qty first[OWNER_COUNT], const struct qty last[OWNER_COUNT], uint64_t *ret_grown_bytes);
 
