@@ -202,6 +202,7 @@ $(KINDS:%=check-%): check-%: tests ## one kind under VARIANT: unit property gold
 	@tests/run-all $(VARIANT):$*
 .PHONY: check-lab
 check-lab: all ## real limits and real OOM kills, each on a kernel of its own, and the score; SCENARIO=name for one; no part of check
+	@tools/deps build run lab
 	@BUILD=$B tests/e2e/lab/prove $(SCENARIO)
 .PHONY: e2e-shots
 e2e-shots: all ## pictures of every page, light and dark, in three widths, in build/e2e; ONLY=glob of pages. Look at them

@@ -264,6 +264,11 @@ def judgements_of_the_books():
     fails("a limit that was not in force", lambda made: [row.update(limit=LIMIT // 2) for row in made.rows[30:62]], "the limit on each page")
     fails("a charge that root did not see", lambda made: [row.update(current=row["current"] - 64 * MIB) for row in made.rows[30:62]],
           "the charge on each page", "the kernel's own sum")
+    fails("an agent that is woken for nothing", lambda made: made.pages[3].update(wakes=4), "nothing woke it", leaks=False, called="rest")
+    fails("one that loses itself with the cgroup", both(set_meta(removed=True, removed_ms=T0 + 200_000), lambda made: made.pages[-1].update(up=1)),
+          "goes on after", called="rest", leaks=False)
+    passes("one that does not", both(set_meta(removed=True, removed_ms=T0 + 200_000), lambda made: made.pages[-1].update(up=0)),
+           called="rest", leaks=False)
     fails("an agent that does not end well", set_meta(agent_status=3), "ended with 0")
     fails("no samples", drop("points"), "residual", "identity", "within 5 %")
 

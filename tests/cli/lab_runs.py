@@ -139,7 +139,8 @@ class Made:
 
     def page_text(self, page):
         lines = [f"# at_ms {page['at_ms']}", "# TYPE bankfull_limit_bytes gauge", f"bankfull_limit_bytes {LIMIT}", f"bankfull_charge_bytes {page['charge']}",
-                 "bankfull_target_up 1", f"bankfull_agent_targets_total {page['targets']}", f"bankfull_residual_bytes {page['residual']}"]
+                 f"bankfull_target_up {page.get('up', 1)}", f"bankfull_agent_wakes_total {page.get('wakes', 0)}",
+                 f"bankfull_agent_ticks_total {(page['at_ms'] - T0) // 5000}", f"bankfull_agent_targets_total {page['targets']}", f"bankfull_residual_bytes {page['residual']}"]
         lines += [f'bankfull_owner_resident_bytes{{owner="{owner}",group="{GROUP_OF.get(owner, "anon")}"}} {size}'
                   for owner, size in page["owners"].items()]
         if page["forecast"] is not None:

@@ -40,6 +40,8 @@ def of_death(run, wanted, item, body):
         yield sure >= SURE_PERCENT, "it is sure of it", note
     elif item["cause"] == "sigkill":
         yield 50 <= sure <= UNSURE_PERCENT, "it is no surer than one can be", note
+    for rule in wanted.get("findings", []):
+        yield any(one.get("rule") == rule for one in body.get("findings") or []), f"{rule} stands in it", f"{body.get('findings')}"[:300]
     if wanted.get("urgent"):
         yield from of_urgency(run, body)
 

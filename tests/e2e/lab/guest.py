@@ -17,7 +17,7 @@ import traceback
 
 import actions
 from collector import TOKEN, Collector
-from pod import HERE, Pod, name_user, write
+from pod import HERE, Pod, name_user, read, write
 from recorder import Recorder, now_ms
 from scenario import Scenario, size_bytes
 
@@ -245,8 +245,10 @@ class Run:
         while time.monotonic() < until and (self.still_to_come() or not self.collector.all("postmortems")):
             time.sleep(1)
             self.act(self.course_start)
+        if not self.restarts and not self.pending and not read(f"{self.pod.main}/cgroup.procs"):
+            self.summary.update(removed=self.pod.remove(self.pod.main), removed_ms=now_ms())
         # A collector that infers one waits for 90 s.
-        until = time.monotonic() + (150 if self.scenario.get("kind") == "death" else 15)
+        until = time.monotonic() + (150 if self.scenario.get("kind") == "death" else 45)
         while time.monotonic() < until:
             time.sleep(1)
             self.act(self.course_start)

@@ -9,7 +9,7 @@ import sys
 
 import cgroups
 import figures
-import sight
+import witness
 from owners import WARNING, members, rank
 from rundir import SCENARIOS, Run
 from verdicts import deaths
@@ -80,6 +80,7 @@ def describe(expect):
     if "owner" in expect:
         text += " names " + " or ".join(figures.listed(expect["owner"]))
     text += f" and says {expect['title']!r}" if "title" in expect else ""
+    text += ", on the agent's page too" if expect.get("on_page") else ""
     for word in ("after", "before"):
         text += f" {word} {expect[word]}" if word in expect else ""
     return text
@@ -89,6 +90,8 @@ def judge_expects(run):
     out = []
     for expect in expects(run):
         hits = [sight for sight in run.sights if fits(run, expect, sight)]
+        if expect.get("on_page"):
+            hits = [sight for sight in hits if any(rule == sight.rule for rule, _, _ in figures.open_on_pages(run))]
         text = describe(expect) + (f" ({clock(run, hits[0].at_ms)})" if hits else "")
         seen = [sight for sight in run.sights if sight.rule == expect["rule"]] or figures.grave(run)
         out.append(Judgement("expect", hits, text, told(run, seen)))
@@ -156,9 +159,14 @@ def judge_books(run):
 def judge_agent(run):
     """What it said all along was what root saw; and it ended when it was asked to, unless it was killed."""
     out = []
-    for foreign, what in ((sight.foreign_limits(run), "limit"), (sight.foreign_charges(run), "charge")):
+    for foreign, what in ((witness.foreign_limits(run), "limit"), (witness.foreign_charges(run), "charge")):
         out.append(Judgement("agent", not foreign, f"the {what} on each page of the agent is the kernel's",
                              "\n".join(f"{clock(run, at)}: {said:.0f}, by root {root}" for at, said, root in foreign[:8])))
+    woken = witness.woken_for_nothing(run)
+    out.append(Judgement("agent", not woken, "nothing woke it but the kernel", f"{woken[:3]}"))
+    on = witness.goes_on_without(run)
+    if on is not None:
+        out.append(Judgement("agent", on, "it goes on after the container's cgroup was removed", f"removed {run.meta['removed']}"))
     if run.meta.get("agent_status") is not None and not run.meta.get("actions"):
         out.append(Judgement("agent", run.meta["agent_status"] == 0, "it ended with 0 when it was asked to", f"{run.meta['agent_status']}"))
     return out

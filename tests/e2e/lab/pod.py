@@ -83,13 +83,19 @@ class Pod:
         """A new container in the place of the dead one, as kubelet makes it: another cgroup."""
         old = self.main
         self.main = self.container("main", self.limit)
+        self.remove(old)
+        return self.main
+
+    @staticmethod
+    def remove(cgroup):
+        """As a runtime does once the last process of a container is gone."""
         for _ in range(200):
             try:
-                os.rmdir(old)
-                break
+                os.rmdir(cgroup)
+                return True
             except OSError:
                 time.sleep(0.05)
-        return self.main
+        return False
 
     def charge(self):
         return int(read(f"{self.main}/memory.current"))

@@ -85,6 +85,7 @@ class Recorder:
             try:
                 events = pairs(os.pread(fd, 4096, 0).decode())
             except OSError:
+                time.sleep(0.5)  # the cgroup was removed, of which poll never tires
                 continue
             if events["max"] and self.first_max_ms is None:
                 self.first_max_ms = now_ms()

@@ -8,6 +8,7 @@ that the agent printed.
     killed = "main"             the process that was killed is the watched one, by run.json's main_pids; "other": it is not
     inferred = true             the collector wrote it, for an agent that could not
     urgent = true               it was woken, sampled each second and looked deeper before the kill
+    findings = ["limit-changed"]  rules whose findings stand in it
     goes_on = true              the agent watches the container that came after it
     says = "node"               words of its title, its reason, or what it says is missing
     count = 1                   how many of this kind there must be, and no other; 0: none, for the watched process lives.

@@ -31,3 +31,20 @@ def foreign_charges(run):
         if not min(seen) - CHARGE_BYTES <= said <= max(seen) + CHARGE_BYTES:
             out.append((page.at_ms, said, seen[-1]))
     return out
+
+
+def woken_for_nothing(run):
+    """Pages by which something woke the agent although the kernel had no event of the container to tell."""
+    if not run.rows or any(run.rows[-1].get(name) for name in ("high", "max", "oom", "oom_kill")):
+        return []
+    return [(page.at_ms, page.value("bankfull_agent_wakes_total"), 0) for page in run.pages if page.value("bankfull_agent_wakes_total")]
+
+
+def goes_on_without(run):
+    """After its cgroup was removed: whether the agent ticks on, without a target. None: it was not removed, or no page tells."""
+    after = [page for page in run.pages if page.at_ms > (run.meta.get("removed_ms") or run.end_ms) + 5_000]
+    before = [page for page in run.pages if page not in after]
+    if "removed" not in run.meta or not after or not before:
+        return None
+    return (run.meta["removed"] and after[-1].value("bankfull_target_up") == 0
+            and after[-1].value("bankfull_agent_ticks_total") > before[-1].value("bankfull_agent_ticks_total"))
