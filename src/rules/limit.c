@@ -4,80 +4,13 @@
 #include <string.h>
 
 #include "rules/all.h"
+#include "rules/blame.h"
 #include "rules/growing.h"
 #include "rules/judged.h"
 #include "rules/room.h"
 #include "rules/text.h"
 
 enum { MIB = 1 << 20 };
-
-/* The budget that is overrun by most, or NULL. */
-static const struct ledger_budget *overrun_budget(const struct ledger *ledger)
-{
-	const struct ledger_budget *worst = NULL;
-	uint64_t most = 0;
-	for (size_t i = 0; i < ledger->n_budgets; i++) {
-		const struct ledger_budget *budget = &ledger->budgets[i];
-		if (!qty_known(budget->actual_bytes) || budget->actual_bytes.bytes <= budget->budget_bytes)
-			continue;
-		uint64_t over = budget->actual_bytes.bytes - budget->budget_bytes;
-		if (over > most) {
-			most = over;
-			worst = budget;
-		}
-	}
-	return worst;
-}
-
-static int largest_of(const struct ledger *ledger, const struct ledger_budget *budget)
-{
-	int best = -1;
-	for (int owner = 0; owner < OWNER_COUNT; owner++)
-		if ((budget->owners >> owner & 1) && ledger->listed[owner] && qty_known(ledger->lines[owner].bytes) &&
-		    (best < 0 || ledger->lines[owner].bytes.bytes > ledger->lines[best].bytes.bytes))
-			best = owner;
-	return best;
-}
-
-/* What an owner grew over the window; 0 where it does not, or the kernel takes it back before it kills. */
-static uint64_t grown_by(const struct history_view *history, int owner)
-{
-	const struct trend *trend = &history->owners[owner];
-	bool grows = trend->kind == TREND_GROWING || trend->kind == TREND_DECELERATING;
-	return grows && !owner_is_reclaimable((enum owner)owner) ? growing_grown(trend) : 0;
-}
-
-/* Who made most of what the floor grew by, -1: nobody did, or nothing is known of the time before. */
-static int growing_owner(const struct rule_input *input)
-{
-	const struct history_view *history = input->history;
-	int best = -1;
-	uint64_t most = 0;
-	if (!history || (history->floor.kind != TREND_GROWING && history->floor.kind != TREND_DECELERATING))
-		return -1;
-	for (int owner = 0; owner < OWNER_COUNT; owner++) {
-		uint64_t grown = grown_by(history, owner);
-		if (grown <= most || !input->ledger->listed[owner] ||
-		    ledger_is_unread(input->ledger, (enum owner)owner))
-			continue;
-		most = grown;
-		best = owner;
-	}
-	return most > growing_grown(&history->floor) / 2 ? best : -1;
-}
-
-/*
- * Who to name: the owner that fills most of a budget that is overrun; else who made most of the floor's growth, for what
- * stood there all the time did not fill the container; else the largest. Page cache is never blamed: it is not in the floor.
- */
-static int blamed_owner(const struct rule_input *input)
-{
-	const struct ledger_budget *budget = overrun_budget(input->ledger);
-	if (budget)
-		return largest_of(input->ledger, budget);
-	int grower = growing_owner(input);
-	return grower >= 0 ? grower : largest_owner(input->ledger);
-}
 
 /* Where native-other is named: the lines with a budget of their own that stand in it because they are unread. */
 static void observe_unread(const struct rule_input *input, struct finding *finding)
@@ -103,34 +36,16 @@ static void observe_unread(const struct rule_input *input, struct finding *findi
 /* One sentence on the overrun budget, if there is one. */
 static void observe_overrun(const struct ledger *ledger, struct finding *finding)
 {
-	const struct ledger_budget *budget = overrun_budget(ledger);
+	const struct ledger_budget *budget = blame_budget(ledger);
 	if (!budget)
 		return;
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], owner[64];
-	int worst = largest_of(ledger, budget);
+	int worst = blame_in_budget(ledger, budget);
 	finding_observation(finding, "Over its budget: %s, %s against %s%s%s.", budget->name,
 			    units_format(a, budget->actual_bytes.bytes), units_format(b, budget->budget_bytes),
 			    worst >= 0 ? ", most of it " : "", worst >= 0 ? owner_text(owner, ledger, worst) : "");
 	finding_bytes(finding, "overrun_budget_bytes", budget->budget_bytes);
 	finding_bytes(finding, "overrun_actual_bytes", budget->actual_bytes.bytes);
-}
-
-/* Why this one is named. */
-static void observe_owner(const struct rule_input *input, struct finding *finding)
-{
-	char owner[64];
-	if (growing_owner(input) < 0) {
-		finding_observation(finding, "The largest owner: %s.",
-				    owner_text(owner, input->ledger, finding->owner));
-		return;
-	}
-	const struct trend *floor = &input->history->floor;
-	char all[UNITS_TEXT_CAP], part[UNITS_TEXT_CAP], now[UNITS_TEXT_CAP], time[GROWING_TEXT_CAP];
-	finding_observation(finding, "The floor grew by %s in %s, most of it %s, by %s to %s.",
-			    units_format(all, growing_grown(floor)), growing_time(time, floor->span_ms / 1000),
-			    owner_table[finding->owner].name,
-			    units_format(part, grown_by(input->history, finding->owner)),
-			    units_format(now, ledger_bytes(input->ledger, (enum owner)finding->owner)));
 }
 
 /* More room is no remedy for a leak: say so where it could be one. */
@@ -186,7 +101,7 @@ enum rule_answer rule_freeboard_low(const struct rule_input *input, struct findi
 		return RULE_SILENT;
 	char room[UNITS_TEXT_CAP], of[UNITS_TEXT_CAP], floor[UNITS_TEXT_CAP];
 	finding->severity = freeboard < (int64_t)critical ? SEVERITY_CRITICAL : SEVERITY_WARNING;
-	finding->owner = others_fill(input, &judged, warning) ? -1 : blamed_owner(input);
+	finding->owner = others_fill(input, &judged, warning) ? -1 : blame_owner(input);
 	(void)units_format(of, limit);
 	(void)units_format(floor, ledger->floor_bytes.bytes);
 	(void)units_format(room, freeboard < 0 ? (uint64_t)0 - (uint64_t)freeboard : (uint64_t)freeboard);
@@ -204,10 +119,10 @@ enum rule_answer rule_freeboard_low(const struct rule_input *input, struct findi
 	}
 	if (judged.is_pod)
 		observe_others(input, finding);
-	if (overrun_budget(ledger))
+	if (blame_budget(ledger))
 		observe_overrun(ledger, finding);
 	else if (finding->owner >= 0)
-		observe_owner(input, finding);
+		blame_observe(input, finding);
 	observe_unread(input, finding);
 	if (ledger->freeboard_level == FREEBOARD_PROCESSES)
 		finding_observation(
@@ -279,9 +194,9 @@ static int demanding_owner(const struct rule_input *input, const struct demand_p
 			   uint64_t excess)
 {
 	const struct ledger *ledger = input->ledger;
-	const struct ledger_budget *budget = overrun_budget(ledger);
+	const struct ledger_budget *budget = blame_budget(ledger);
 	if (budget)
-		return largest_of(ledger, budget);
+		return blame_in_budget(ledger, budget);
 	/* What reaches the limit by itself would do so beside a heap that never fills. */
 	const struct forecast *forecast = input->history ? &input->history->forecast : NULL;
 	if (forecast && forecast->kind == FORECAST_REACHES && forecast->owner >= 0)
@@ -326,9 +241,9 @@ enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct f
 		finding_observation(finding, "Everything else has been %s more.",
 				    units_format(c, expected - ledger->expected.bytes.bytes));
 	observe_overrun(ledger, finding);
-	if (part && !overrun_budget(ledger))
+	if (part && !blame_budget(ledger))
 		finding_observation(finding, "Most still to come: %s, %s.", part->what, units_format(c, growth));
-	if (part && growth < expected - limit && finding->owner >= 0 && !overrun_budget(ledger))
+	if (part && growth < expected - limit && finding->owner >= 0 && !blame_budget(ledger))
 		finding_observation(finding, "It would not fit without that either. The largest owner: %s.",
 				    owner_text(owner, ledger, finding->owner));
 	finding_cause(

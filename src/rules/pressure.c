@@ -6,6 +6,7 @@
  */
 #include "ledger/figure.h"
 #include "rules/all.h"
+#include "rules/blame.h"
 #include "rules/judged.h"
 #include "rules/room.h"
 #include "rules/text.h"
@@ -118,8 +119,12 @@ enum rule_answer rule_memory_high_throttling(const struct rule_input *input, str
 		finding_setting_bytes(finding, "memory.max", cg->max.bytes, "cgroup");
 	if (finding->severity < SEVERITY_WARNING)
 		return RULE_FIRED; /* nothing to change */
-	if (held)
+	if (held) {
 		finding->excess_bytes = ledger->floor_bytes.bytes - most;
+		finding->owner = blame_owner(input);
+		if (finding->owner >= 0)
+			blame_observe(input, finding);
+	}
 	room_lift_high(input, finding);
 	finding_validate(
 		finding,

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rules/text.h"
 #include "support/judge.h"
 #include "support/snap.h"
 
@@ -112,6 +113,33 @@ static void evicted_cache_that_stalls(void **state)
 	judge_whole(&sc.f);
 	assert_int_equal(sc.f.severity, SEVERITY_WARNING);
 	judge_holds(sc.f.title, "threads wait 10.01 % of the time");
+	done(&sc);
+}
+
+/* Where nothing can be reclaimed somebody holds it: who grows, else the largest. Page cache that is evicted is nobody's. */
+static void high_names_who_fills_it(void **state)
+{
+	(void)state;
+	struct scene sc = scene_of(1000 * MIB, 950 * MIB);
+	assert_int_equal(ask(high_rule, &sc), RULE_FIRED);
+	int largest = sc.f.owner;
+	assert_int_equal(largest, largest_owner(sc.l));
+	judge_holds(sc.f.observation, "The largest owner: ");
+	int grower = largest == OWNER_JAVA_HEAP ? OWNER_NATIVE_OTHER : OWNER_JAVA_HEAP;
+	sc.l->listed[grower] = true;
+	sc.l->lines[grower].bytes = qty_measured(80 * MIB);
+	struct trend grows = { .kind = TREND_GROWING, .slope = 65536, .span_ms = 600000 };
+	struct history_view history = { .floor = grows };
+	history.owners[grower] = grows;
+	assert_int_equal(judge_over_time(high_rule, sc.s, sc.l, &history, &sc.f), RULE_FIRED);
+	assert_int_equal(sc.f.owner, grower);
+	judge_holds(sc.f.observation, "most of it ");
+	judge_whole(&sc.f);
+	done(&sc);
+	sc = scene_of(1000 * MIB, 100 * MIB);
+	set_pressure(&sc, 1001, 0);
+	assert_int_equal(ask(high_rule, &sc), RULE_FIRED);
+	assert_int_equal(sc.f.owner, -1);
 	done(&sc);
 }
 
@@ -315,6 +343,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(high_borders),
 		cmocka_unit_test(evicted_cache_that_stalls),
+		cmocka_unit_test(high_names_who_fills_it),
 		cmocka_unit_test(high_that_does_not_count),
 		cmocka_unit_test(high_inputs),
 		cmocka_unit_test(without_a_limit_one_is_named),
