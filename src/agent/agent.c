@@ -77,15 +77,16 @@ static void on_signal(void *context, int number)
 		loop_stop(a->loop);
 		return;
 	}
-	agent_tick(a);
 	uint64_t grace = a->conf->grace_ms;
 	a->leaving = true;
 	a->leave_at = mono_add_ms(clock_mono(), grace - grace / STOP_RESERVE);
-	bool waits = number == SIGTERM && a->life.on && agent_is_grave(a);
-	logger_say(a->log, SAY_INFO, "stopping", "asked to end: %swhat is left is sent",
-		   waits ? "near the limit, or on a node without memory, the end of the JVM is waited for; " : "");
-	if (waits)
-		loop_timer_set(a->tick_timer, URGENT_INTERVAL_MS);
+	logger_say(a->log, SAY_INFO, "stopping", "asked to end: what is left is sent");
+	agent_tick(a);
+	if (a->stopping)
+		return; /* there was no JVM, or it had ended */
+	if (number == SIGTERM && agent_is_grave(a))
+		logger_say(a->log, SAY_INFO, "waiting",
+			   "near the limit, or on a node short of memory: the end of the JVM is waited for");
 	else
 		agent_stop(a);
 }
