@@ -20,6 +20,7 @@ from pod import Pod, name_user, write
 HERE = os.path.dirname(os.path.abspath(__file__))
 WATCHED = os.path.join(HERE, "../../../../bench/mmap_watch.c")
 WORK = "/var/lab/harmless"
+HUGE = "/sys/kernel/mm/transparent_hugepage/enabled"
 SECONDS = 150
 BUCKETS = 512
 PERIOD_US = 100_000  # kubelet's
@@ -150,7 +151,8 @@ def main():
     agent = shutil.copy(f"{sys.argv[2]}/bankfull", f"{WORK}/bankfull")
     os.chmod(agent, 0o711)
     subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-o", f"{WORK}/watch.so", WATCHED, "-lpthread"], check=True)
-    write("/sys/kernel/mm/transparent_hugepage/enabled", "never")
+    if os.path.exists(HUGE):  # else there are none
+        write(HUGE, "never")
     name_user()
     pod = Pod("max")
     everything, table = {}, []
