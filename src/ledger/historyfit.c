@@ -43,18 +43,52 @@ static void level_days(const struct trend_series *series, struct trend *trend)
 		trend->kind = TREND_FLAT;
 }
 
+/* The same points give the same answer. */
+static void fit_whole(struct history_figure *figure, struct trend_space *space, struct trend *ret_trend)
+{
+	const struct trend_series *whole = &figure->whole;
+	struct mono first = whole->n ? whole->points[0].at : (struct mono){ 0 };
+	struct mono last = whole->n ? whole->points[whole->n - 1].at : (struct mono){ 0 };
+	if (!last.ns || first.ns != figure->fitted_first.ns || last.ns != figure->fitted_last.ns) {
+		trend_fit(whole, space, &figure->fitted);
+		level_days(whole, &figure->fitted);
+		figure->fitted_first = first;
+		figure->fitted_last = last;
+	}
+	*ret_trend = figure->fitted;
+}
+
+static bool grows(const struct trend *trend)
+{
+	return trend->kind == TREND_GROWING || trend->kind == TREND_DECELERATING;
+}
+
+/*
+ * No slope of the brief window could fill `room` in BRIEF_REACH times its length: half of all pairs are 0.29 of the window
+ * or more apart, and one of them is as steep as the median, so the median is at most range / (0.29 x window).
+ */
+static bool is_far(const struct trend_series *brief, double room)
+{
+	uint64_t low = UINT64_MAX, high = 0;
+	for (size_t i = 0; i < brief->n; i++) {
+		uint64_t bytes = brief->points[i].bytes;
+		low = bytes < low ? bytes : low;
+		high = bytes > high ? bytes : high;
+	}
+	return low > high || (double)(high - low) / 0.29 * BRIEF_REACH <= room;
+}
+
 /*
  * The last two hours overrule the day where they tell something else: growth that began and would end soon, growth that
  * goes on steadily after a warm-up, growth that has ended. Not where something started in them: what is filled again
  * after a restart is no trend.
  */
-static void fit_recent(const struct history *history, const struct history_figure *figure, double room,
+static void fit_recent(const struct history *history, struct history_figure *figure, double room,
 		       struct trend_space *space, struct trend *ret_trend)
 {
 	struct trend brief;
-	trend_fit(&figure->whole, space, ret_trend);
-	level_days(&figure->whole, ret_trend);
-	if (history->brief_is_eventful)
+	fit_whole(figure, space, ret_trend);
+	if (history->brief_is_eventful || (!grows(ret_trend) && is_far(&figure->brief, room)))
 		return;
 	trend_fit(&figure->brief, space, &brief);
 	if (brief.kind == TREND_TOO_FEW || brief.span_ms < BRIEF_LEAST_S * 1000 || brief.span_ms >= ret_trend->span_ms)

@@ -80,10 +80,9 @@ static uint64_t median_of(const struct trend_point *points, size_t n)
 	return trend_median(figures, n);
 }
 
-/* By Hoare's selection: what is before rank k is then not larger, what is after it not smaller. */
-double trend_select(double *figures, size_t n, size_t k)
+/* Hoare's selection within [first, last]: what is before rank k is then not larger, what is after it not smaller. */
+static double select_in(double *figures, size_t first, size_t last, size_t k)
 {
-	size_t first = 0, last = n - 1;
 	while (first < last) {
 		double pivot = figures[first + (last - first) / 2];
 		size_t i = first, j = last;
@@ -107,6 +106,11 @@ double trend_select(double *figures, size_t n, size_t k)
 	return figures[k];
 }
 
+double trend_select(double *figures, size_t n, size_t k)
+{
+	return select_in(figures, 0, n - 1, k);
+}
+
 static size_t pair_slopes(const struct trend_point *points, size_t n, struct trend_space *space)
 {
 	size_t count = 0;
@@ -118,20 +122,25 @@ static size_t pair_slopes(const struct trend_point *points, size_t n, struct tre
 	return count;
 }
 
+/* Leaves the slopes parted at their middle rank. */
 static double median_slope(const struct trend_point *points, size_t n, struct trend_space *space)
 {
 	size_t count = pair_slopes(points, n, space);
 	double upper = trend_select(space->slopes, count, count / 2);
-	return count % 2 ? upper : (trend_select(space->slopes, count, count / 2 - 1) + upper) / 2;
+	return count % 2 ? upper : (select_in(space->slopes, 0, count / 2 - 1, count / 2 - 1) + upper) / 2;
 }
 
-/* Sen's range: Kendall's S has variance n(n-1)(2n+5)/18; 1.645 of its deviations leave a twentieth on either side. */
+/*
+ * Sen's range: Kendall's S has variance n(n-1)(2n+5)/18; 1.645 of its deviations leave a twentieth on either side. After
+ * median_slope() of the same points: the low rank lies before the middle, the high one after it.
+ */
 static void slope_range(size_t n, size_t count, struct trend_space *space, struct trend *trend)
 {
 	double deviation = sqrt((double)n * (double)(n - 1) * (double)(2 * n + 5) / 18), half = 1.645 * deviation;
 	double low = ((double)count - half) / 2, high = ((double)count + half) / 2;
-	trend->slope_low = trend_select(space->slopes, count, low < 0 ? 0 : (size_t)low);
-	trend->slope_high = trend_select(space->slopes, count, high >= (double)count ? count - 1 : (size_t)high);
+	size_t first = low < 0 ? 0 : (size_t)low, last = high >= (double)count ? count - 1 : (size_t)high;
+	trend->slope_low = select_in(space->slopes, 0, count / 2, first);
+	trend->slope_high = select_in(space->slopes, count / 2, count - 1, last);
 }
 
 /* Growth that is worth its name. */
@@ -152,11 +161,17 @@ static double range_of(const struct trend_point *points, size_t n)
 	return (double)(high - low);
 }
 
+/* Only what grows is asked whether its pace falls: two more medians. */
+static bool slows_down(const struct trend_point *points, size_t n, struct trend_space *space)
+{
+	double early = median_slope(points, n / 2, space), late = median_slope(points + n / 2, n - n / 2, space);
+	return early > 0 && late < early / 2;
+}
+
 static void fit_slopes(const struct trend_series *series, double noise, struct trend_space *space, struct trend *trend)
 {
 	const struct trend_point *points = series->points;
 	size_t n = series->n;
-	double early = median_slope(points, n / 2, space), late = median_slope(points + n / 2, n - n / 2, space);
 	trend->slope = median_slope(points, n, space);
 	slope_range(n, n * (n - 1) / 2, space, trend);
 	if (!is_worth(trend, trend->slope, noise))
@@ -166,7 +181,7 @@ static void fit_slopes(const struct trend_series *series, double noise, struct t
 	else if (trend->slope_low <= 0)
 		trend->kind = TREND_FLAT;
 	else
-		trend->kind = early > 0 && late < early / 2 ? TREND_DECELERATING : TREND_GROWING;
+		trend->kind = slows_down(points, n, space) ? TREND_DECELERATING : TREND_GROWING;
 }
 
 void trend_fit_above(const struct trend_series *series, uint64_t noise, struct trend_space *space,
