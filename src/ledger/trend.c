@@ -3,6 +3,9 @@
 
 #include <math.h>
 
+/* Pairs grow with the square of points, and what they tell does not. */
+enum { FIT_POINTS = 64 };
+
 void trend_clear(struct trend_series *series)
 {
 	series->n = 0;
@@ -168,10 +171,19 @@ static bool slows_down(const struct trend_point *points, size_t n, struct trend_
 	return early > 0 && late < early / 2;
 }
 
+/* Of many points every second one: a quarter of the pairs, and the last point stays the last. */
+static size_t reduce(const struct trend_series *series, struct trend_point points[TREND_POINTS])
+{
+	size_t step = series->n > FIT_POINTS ? 2 : 1, n = (series->n + step - 1) / step;
+	for (size_t i = 0; i < n; i++)
+		points[n - 1 - i] = series->points[series->n - 1 - i * step];
+	return n;
+}
+
 static void fit_slopes(const struct trend_series *series, double noise, struct trend_space *space, struct trend *trend)
 {
-	const struct trend_point *points = series->points;
-	size_t n = series->n;
+	struct trend_point points[TREND_POINTS];
+	size_t n = reduce(series, points);
 	trend->slope = median_slope(points, n, space);
 	slope_range(n, n * (n - 1) / 2, space, trend);
 	if (!is_worth(trend, trend->slope, noise))
