@@ -57,6 +57,8 @@ static uint64_t solve(const struct forecast_part *parts, size_t n, enum pace pac
 	double before = 0, step = 1;
 	if (sum_at(parts, n, pace, 0, spike) >= limit)
 		return 0;
+	if (n == 0)
+		return FORECAST_NEVER;
 	while (before < FORECAST_HORIZON_S) {
 		double t = before + step;
 		if (sum_at(parts, n, pace, t, spike) < limit) {
@@ -74,6 +76,19 @@ static uint64_t solve(const struct forecast_part *parts, size_t n, enum pace pac
 		return t > FORECAST_HORIZON_S ? FORECAST_NEVER : (uint64_t)(t + 0.5);
 	}
 	return FORECAST_NEVER;
+}
+
+/* Most owners stand still: they are summed once, not at each second that is looked at. */
+static size_t part_moving(const struct forecast_part *parts, size_t n, struct forecast_part *moving, double *rest)
+{
+	size_t n_moving = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (parts[i].trend.kind == TREND_FLAT || n_moving == FORECAST_PARTS_MAX)
+			*rest += (double)parts[i].now_bytes;
+		else
+			moving[n_moving++] = parts[i];
+	}
+	return n_moving;
 }
 
 static void name_owner(const struct forecast_part *parts, size_t n, struct forecast *forecast)
@@ -108,10 +123,13 @@ void forecast_run(const struct forecast_part *parts, size_t n, uint64_t spike_by
 	for (size_t i = 0; i < n; i++)
 		if (parts[i].trend.kind == TREND_TOO_FEW)
 			return;
+	struct forecast_part moving[FORECAST_PARTS_MAX] = { 0 };
+	double rest = spike;
+	size_t n_moving = part_moving(parts, n, moving, &rest);
 	/* Where it stands now is not known to the last byte either. */
-	ret_forecast->earliest_s = solve(parts, n, PACE_STEEP, spike, limit - TREND_NOISE_BYTES);
-	ret_forecast->likely_s = solve(parts, n, PACE_LIKELY, spike, limit);
-	ret_forecast->latest_s = solve(parts, n, PACE_GENTLE, spike, limit + TREND_NOISE_BYTES);
+	ret_forecast->earliest_s = solve(moving, n_moving, PACE_STEEP, rest, limit - TREND_NOISE_BYTES);
+	ret_forecast->likely_s = solve(moving, n_moving, PACE_LIKELY, rest, limit);
+	ret_forecast->latest_s = solve(moving, n_moving, PACE_GENTLE, rest, limit + TREND_NOISE_BYTES);
 	name_owner(parts, n, ret_forecast);
 	if (ret_forecast->likely_s == FORECAST_NEVER)
 		ret_forecast->kind = FORECAST_NOT_GROWING;

@@ -18,6 +18,7 @@ void history_start(struct history *history)
 
 static void figure_clear(struct history_figure *figure)
 {
+	trend_clear(&figure->close);
 	trend_clear(&figure->brief);
 	trend_clear(&figure->whole);
 	figure->pushed = figure->fitted_first = figure->fitted_last = (struct mono){ 0 };
@@ -50,8 +51,18 @@ static void cut(struct history *history, struct mono from)
 	history->fit_now = true;
 }
 
+static void close_push(struct trend_series *close, struct mono now, uint64_t value)
+{
+	if (close->n && now.ns < close->points[close->n - 1].at.ns + history_ns(HISTORY_CLOSE_SPACING_S))
+		return;
+	trend_slide(close, now, value);
+	if (now.ns > history_ns(HISTORY_CLOSE_S))
+		trend_forget(close, (struct mono){ now.ns - history_ns(HISTORY_CLOSE_S) });
+}
+
 static void figure_push(struct history_figure *figure, struct mono now, uint64_t value)
 {
+	close_push(&figure->close, now, value);
 	if (figure->brief.n && now.ns < figure->pushed.ns + history_ns(HISTORY_SPACING_S))
 		return;
 	figure->pushed = now;
@@ -352,6 +363,15 @@ static void scan_pool(struct history *history, struct mono now, uint64_t pool)
 	}
 }
 
+/* A minute is long for what fills the room in five: a scan that shows that the floor has moved is looked at at once. */
+static bool has_moved(const struct history *history, struct mono now, const struct ledger *ledger)
+{
+	uint64_t floor = qty_or(ledger->floor_bytes, 0), then = history->fitted_floor;
+	if (ledger->limit.kind != LIMIT_SET || history_since_s(history->fitted, now) < HISTORY_FIT_SOONEST_S)
+		return false;
+	return (floor > then ? floor - then : then - floor) > ledger->limit.bytes / HISTORY_MOVED_SHARE;
+}
+
 void history_scan(struct history *history, struct mono now, const struct snapshot *snapshot,
 		  const struct ledger *ledger)
 {
@@ -364,4 +384,5 @@ void history_scan(struct history *history, struct mono now, const struct snapsho
 		scan_pool(history, now, ledger->native_pool_bytes.bytes);
 	history->scans++;
 	history->fit_due = true;
+	history->fit_now |= has_moved(history, now, ledger);
 }

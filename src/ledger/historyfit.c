@@ -64,18 +64,51 @@ static bool grows(const struct trend *trend)
 }
 
 /*
- * No slope of the brief window could fill `room` in BRIEF_REACH times its length: half of all pairs are 0.29 of the window
- * or more apart, and one of them is as steep as the median, so the median is at most range / (0.29 x window).
+ * No slope of the points could fill `room` in BRIEF_REACH times their window: half of all pairs are 0.29 of it or more
+ * apart, and one of them is as steep as the median, so the median is at most range / (0.29 x window).
  */
-static bool is_far(const struct trend_series *brief, double room)
+static bool is_far(const struct trend_series *series, struct mono since, double room)
 {
 	uint64_t low = UINT64_MAX, high = 0;
-	for (size_t i = 0; i < brief->n; i++) {
-		uint64_t bytes = brief->points[i].bytes;
+	for (size_t i = 0; i < series->n; i++) {
+		uint64_t bytes = series->points[i].bytes;
+		if (series->points[i].at.ns < since.ns)
+			continue;
 		low = bytes < low ? bytes : low;
 		high = bytes > high ? bytes : high;
 	}
 	return low > high || (double)(high - low) / 0.29 * BRIEF_REACH <= room;
+}
+
+/* Growth that fills the room soon, as measured by its own window, and that is clearly steeper than what is known so far. */
+static bool overrules(const struct trend *trend, double room, const struct trend *known)
+{
+	double seen_s = (double)trend->span_ms / 1000;
+	return trend->kind == TREND_GROWING && room < trend->slope * seen_s * BRIEF_REACH &&
+	       (known->kind != TREND_GROWING || trend->slope_low > known->slope_high);
+}
+
+/*
+ * What is faster than the two hours show. A checkpoint's peak and a savepoint's do not last a quarter of an hour, and in
+ * the minute and a half all points must rise; what a bound ends, the forecast knows.
+ */
+static void fit_close(const struct history_figure *figure, struct mono now, double room, struct trend_space *space,
+		      struct trend *ret_trend)
+{
+	static const struct {
+		uint64_t s;
+		size_t least;
+	} windows[] = { { HISTORY_CLOSE_S, TREND_POINTS_MIN }, { HISTORY_FLASH_S, HISTORY_FLASH_POINTS } };
+	for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
+		uint64_t ns = history_ns(windows[i].s);
+		struct mono since = { now.ns > ns ? now.ns - ns : 0 };
+		struct trend trend;
+		if (is_far(&figure->close, since, room))
+			continue;
+		trend_fit_since(&figure->close, since, windows[i].least, space, &trend);
+		if (overrules(&trend, room, ret_trend))
+			*ret_trend = trend;
+	}
 }
 
 /*
@@ -83,19 +116,18 @@ static bool is_far(const struct trend_series *brief, double room)
  * goes on steadily after a warm-up, growth that has ended. Not where something started in them: what is filled again
  * after a restart is no trend.
  */
-static void fit_recent(const struct history *history, struct history_figure *figure, double room,
-		       struct trend_space *space, struct trend *ret_trend)
+static void fit_brief(const struct history *history, const struct history_figure *figure, double room,
+		      struct trend_space *space, struct trend *ret_trend)
 {
 	struct trend brief;
-	fit_whole(figure, space, ret_trend);
-	if (history->brief_is_eventful || (!grows(ret_trend) && is_far(&figure->brief, room)))
+	const struct trend_series *series = &figure->brief;
+	if (history->brief_is_eventful || (!grows(ret_trend) && is_far(series, (struct mono){ 0 }, room)))
 		return;
-	trend_fit(&figure->brief, space, &brief);
+	trend_fit(series, space, &brief);
 	if (brief.kind == TREND_TOO_FEW || brief.span_ms < BRIEF_LEAST_S * 1000 || brief.span_ms >= ret_trend->span_ms)
 		return;
 	double seen_s = (double)brief.span_ms / 1000;
-	bool soon = brief.kind == TREND_GROWING && room < brief.slope * seen_s * BRIEF_REACH;
-	if (soon && (ret_trend->kind != TREND_GROWING || brief.slope_low > ret_trend->slope_high)) {
+	if (overrules(&brief, room, ret_trend)) {
 		*ret_trend = brief;
 		return;
 	}
@@ -105,6 +137,14 @@ static void fit_recent(const struct history *history, struct history_figure *fig
 	else if (stands && ret_trend->kind == TREND_GROWING &&
 		 ret_trend->slope * seen_s >= (double)STANDS_NOISES * TREND_NOISE_BYTES)
 		ret_trend->kind = TREND_DECELERATING;
+}
+
+static void fit_recent(const struct history *history, struct history_figure *figure, struct mono now, double room,
+		       struct trend_space *space, struct trend *ret_trend)
+{
+	fit_whole(figure, space, ret_trend);
+	fit_brief(history, figure, room, space, ret_trend);
+	fit_close(figure, now, room, space, ret_trend);
 }
 
 /* p99 - median of the floor in the last hour, with its trend taken out: growth is no spike. */
@@ -174,10 +214,18 @@ struct qty history_soft_bound(const struct snapshot *snapshot, const struct ledg
 static uint64_t usual_floor(const struct history *history, uint64_t now)
 {
 	uint64_t figures[USUAL_SLOTS];
-	size_t n = history->n_slots < USUAL_SLOTS ? history->n_slots : USUAL_SLOTS;
+	size_t n = history->n_slots < USUAL_SLOTS ? history->n_slots : USUAL_SLOTS, last = history->next_slot;
 	for (size_t i = 0; i < n; i++)
-		figures[i] = history->slot[(history->next_slot + HISTORY_SLOTS - 1 - i) % HISTORY_SLOTS];
-	return n ? trend_median(figures, n) : now;
+		figures[i] = history->slot[(last + HISTORY_SLOTS - 1 - i) % HISTORY_SLOTS];
+	if (n == 0)
+		return now;
+	uint64_t usual = trend_median(figures, n);
+	/* The median is as old as the middle slot: half a minute is 5 % of the limit for what grows by 10 % a minute. */
+	const struct trend *floor = &history->view.floor;
+	double age_s = (double)(history->slot_at[(last + HISTORY_SLOTS - 1) % HISTORY_SLOTS].ns -
+				history->slot_at[(last + HISTORY_SLOTS - 1 - n / 2) % HISTORY_SLOTS].ns) /
+		       1e9;
+	return floor->kind == TREND_GROWING ? sat_add(usual, (uint64_t)(floor->slope * age_s)) : usual;
 }
 
 /* What the line can grow to, where something bounds it. */
@@ -300,9 +348,9 @@ void history_fit(struct history *history, struct mono now, const struct snapshot
 	double room = ledger->freeboard_bytes.known ? (double)ledger->freeboard_bytes.bytes : 1e300;
 	history->brief_is_eventful = is_eventful(history, now);
 	for (int owner = 0; owner < OWNER_COUNT; owner++)
-		fit_recent(history, &history->owners[owner], room, space, &view->owners[owner]);
-	fit_recent(history, &history->floor, room, space, &view->floor);
-	fit_recent(history, &history->pool, room, space, &view->native_pool);
+		fit_recent(history, &history->owners[owner], now, room, space, &view->owners[owner]);
+	fit_recent(history, &history->floor, now, room, space, &view->floor);
+	fit_recent(history, &history->pool, now, room, space, &view->native_pool);
 	trend_fit_above(&history->threads.whole, THREADS_NOISE, space, &view->threads);
 	trend_fit_above(&history->metaspace.whole, TREND_NOISE_BYTES, space, &view->metaspace);
 	trend_fit_above(&history->classes.whole, CLASSES_NOISE, space, &view->classes);
@@ -313,6 +361,7 @@ void history_fit(struct history *history, struct mono now, const struct snapshot
 	fit_steps(history, ledger);
 	fit_forecast(history, snapshot, ledger);
 	history->fitted = now;
+	history->fitted_floor = qty_or(ledger->floor_bytes, 0);
 	history->fit_due = history->fit_now = false;
 }
 

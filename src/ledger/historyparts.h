@@ -8,6 +8,12 @@
 enum {
 	HISTORY_GAP_S = 300,    /* without a tick for so long, nobody knows what happened between */
 	HISTORY_SPACING_S = 60, /* between two points: a full series then is two hours */
+	HISTORY_CLOSE_S = 900, /* what grows so fast that the limit is an hour away shows in a quarter of one */
+	HISTORY_CLOSE_SPACING_S = 10,
+	HISTORY_FLASH_S = 90, /* and what fills the room in minutes shows in four scans: what moves is scanned sooner */
+	HISTORY_FLASH_POINTS = 4,
+	HISTORY_FIT_SOONEST_S = 10,
+	HISTORY_MOVED_SHARE = 64, /* of the limit: the floor has moved by so much since the fit */
 	HISTORY_DAY_S = 86400,
 	HISTORY_WHOLE_S = 26 * 3600, /* a day and what it is compared with: loads have a daily cycle */
 	HISTORY_SLOT_S = 5,
@@ -26,9 +32,9 @@ enum {
 	MASK_SCANS = 5,     /* so many scans must agree that another set of owners is read */
 };
 
-/* One figure: the last two hours, a point a minute, and the last day, thinned. */
+/* One figure: the last quarter of an hour, the last two hours, a point a minute, and the last day, thinned. */
 struct history_figure {
-	struct trend_series brief, whole;
+	struct trend_series close, brief, whole;
 	struct mono pushed;
 	/* What the whole series said when it ended so: it takes a point in many minutes, and is fitted no oftener. */
 	struct trend fitted;
@@ -91,6 +97,7 @@ struct history {
 	bool fit_due, fit_now;  /* there are new points; or what was fitted is no longer true */
 	bool brief_is_eventful; /* something started within the brief windows */
 	struct mono fitted;
+	uint64_t fitted_floor; /* the floor then */
 	struct history_view view;
 };
 

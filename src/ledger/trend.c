@@ -172,18 +172,19 @@ static bool slows_down(const struct trend_point *points, size_t n, struct trend_
 }
 
 /* Of many points every second one: a quarter of the pairs, and the last point stays the last. */
-static size_t reduce(const struct trend_series *series, struct trend_point points[TREND_POINTS])
+static size_t reduce(const struct trend_point *all, size_t n_all, struct trend_point points[TREND_POINTS])
 {
-	size_t step = series->n > FIT_POINTS ? 2 : 1, n = (series->n + step - 1) / step;
+	size_t step = n_all > FIT_POINTS ? 2 : 1, n = (n_all + step - 1) / step;
 	for (size_t i = 0; i < n; i++)
-		points[n - 1 - i] = series->points[series->n - 1 - i * step];
+		points[n - 1 - i] = all[n_all - 1 - i * step];
 	return n;
 }
 
-static void fit_slopes(const struct trend_series *series, double noise, struct trend_space *space, struct trend *trend)
+static void fit_slopes(const struct trend_point *all, size_t n_all, double noise, struct trend_space *space,
+		       struct trend *trend)
 {
 	struct trend_point points[TREND_POINTS];
-	size_t n = reduce(series, points);
+	size_t n = reduce(all, n_all, points);
 	trend->slope = median_slope(points, n, space);
 	slope_range(n, n * (n - 1) / 2, space, trend);
 	if (!is_worth(trend, trend->slope, noise))
@@ -196,22 +197,36 @@ static void fit_slopes(const struct trend_series *series, double noise, struct t
 		trend->kind = slows_down(points, n, space) ? TREND_DECELERATING : TREND_GROWING;
 }
 
+static void fit(const struct trend_point *points, size_t n, size_t least, double noise, struct trend_space *space,
+		struct trend *ret_trend)
+{
+	size_t fifth = n < 5 ? 1 : n / 5;
+	*ret_trend = (struct trend){ .kind = TREND_TOO_FEW };
+	if (n < least)
+		return;
+	ret_trend->first_bytes = median_of(points, fifth);
+	ret_trend->last_bytes = median_of(points + n - fifth, fifth);
+	ret_trend->span_ms = (points[n - 1].at.ns - points[0].at.ns) / 1000000;
+	/* What never left the noise needs no pairs: most owners of most pods. */
+	if (range_of(points, n) < noise)
+		ret_trend->kind = TREND_FLAT;
+	else
+		fit_slopes(points, n, noise, space, ret_trend);
+}
+
 void trend_fit_above(const struct trend_series *series, uint64_t noise, struct trend_space *space,
 		     struct trend *ret_trend)
 {
-	const struct trend_point *points = series->points;
-	size_t n = series->n;
-	*ret_trend = (struct trend){ .kind = TREND_TOO_FEW };
-	if (n < TREND_POINTS_MIN)
-		return;
-	ret_trend->first_bytes = median_of(points, n / 5);
-	ret_trend->last_bytes = median_of(points + n - n / 5, n / 5);
-	ret_trend->span_ms = (points[n - 1].at.ns - points[0].at.ns) / 1000000;
-	/* What never left the noise needs no pairs: most owners of most pods. */
-	if (range_of(points, n) < (double)noise)
-		ret_trend->kind = TREND_FLAT;
-	else
-		fit_slopes(series, (double)noise, space, ret_trend);
+	fit(series->points, series->n, TREND_POINTS_MIN, (double)noise, space, ret_trend);
+}
+
+void trend_fit_since(const struct trend_series *series, struct mono since, size_t least, struct trend_space *space,
+		     struct trend *ret_trend)
+{
+	size_t first = 0;
+	while (first < series->n && series->points[first].at.ns < since.ns)
+		first++;
+	fit(series->points + first, series->n - first, least < 4 ? 4 : least, TREND_NOISE_BYTES, space, ret_trend);
 }
 
 void trend_fit(const struct trend_series *series, struct trend_space *space, struct trend *ret_trend)

@@ -68,6 +68,10 @@ struct trend_space {
 
 void trend_fit(const struct trend_series *series, struct trend_space *space, struct trend *ret_trend);
 
+/* The same for the points at or after `since`; with fewer than `least` (4 or more) of them TREND_TOO_FEW. */
+void trend_fit_since(const struct trend_series *series, struct mono since, size_t least, struct trend_space *space,
+		     struct trend *ret_trend);
+
 /* The same for figures that are no bytes: what moves by less than `noise` over the window is flat. */
 void trend_fit_above(const struct trend_series *series, uint64_t noise, struct trend_space *space,
 		     struct trend *ret_trend);
