@@ -147,19 +147,26 @@ static void fit_recent(const struct history *history, struct history_figure *fig
 	fit_close(figure, now, room, space, ret_trend);
 }
 
-/* p99 - median of the floor in the last hour, with its trend taken out: growth is no spike. */
+/*
+ * p99 - median of the floor in the last hour, with its trend taken out: growth is no spike. A trend that was seen for less
+ * than the hour tells nothing of what was before it; where it is too young, the time before it tells what is usual.
+ */
 static uint64_t spike_of(const struct history *history, const struct trend *floor, struct trend_space *space)
 {
 	_Static_assert(HISTORY_SLOTS <= sizeof space->slopes / sizeof space->slopes[0], "room for a slot each");
-	size_t n = history->n_slots, last = (history->next_slot + HISTORY_SLOTS - 1) % HISTORY_SLOTS;
+	size_t last = (history->next_slot + HISTORY_SLOTS - 1) % HISTORY_SLOTS, n = 0;
 	bool moves =
 		floor->kind == TREND_GROWING || floor->kind == TREND_SHRINKING || floor->kind == TREND_DECELERATING;
+	double span_s = (double)floor->span_ms / 1000;
+	bool young = moves && span_s < SPIKE_SLOTS_LEAST * HISTORY_SLOT_S;
+	for (size_t i = 0; i < history->n_slots; i++) {
+		double ago = (double)(history->slot_at[last].ns - history->slot_at[i].ns) / 1e9;
+		if (moves && (ago <= span_s) == young)
+			continue;
+		space->slopes[n++] = (double)history->slot[i] + (moves && !young ? floor->slope * ago : 0);
+	}
 	if (n < SPIKE_SLOTS_LEAST)
 		return 0;
-	for (size_t i = 0; i < n; i++) {
-		double ago = (double)(history->slot_at[last].ns - history->slot_at[i].ns) / 1e9;
-		space->slopes[i] = (double)history->slot[i] + (moves ? floor->slope * ago : 0);
-	}
 	double high = trend_select(space->slopes, n, n * 99 / 100), median = trend_select(space->slopes, n, n / 2);
 	return high > median ? (uint64_t)(high - median) : 0;
 }

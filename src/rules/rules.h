@@ -39,6 +39,7 @@ struct rule {
 	bool needs_history; /* judged by an agent alone: in a report it is neither asked nor inconclusive */
 	uint16_t
 		dwell_s; /* how long a slow rule must fire before it is believed, whatever its severity; 0: by severity */
+	uint16_t critical_dwell_s; /* the same where it is critical; 0: as dwell_s */
 };
 
 extern const struct rule rule_table[];

@@ -50,7 +50,9 @@ static bool says_nothing(const struct verdict *verdict, const char *rule)
 /* A slow rule is believed when it has fired as long as it asks for, and is quiet as long before it clears. */
 static bool has_lasted(const struct standing *s, const struct rule *rule, struct mono now)
 {
-	uint64_t needed = rule->dwell_s         ? SECONDS(rule->dwell_s)
+	bool hastes = rule->critical_dwell_s && s->wanted >= SEVERITY_CRITICAL;
+	uint64_t needed = hastes                ? SECONDS(rule->critical_dwell_s)
+			  : rule->dwell_s       ? SECONDS(rule->dwell_s)
 			  : s->wanted > s->open ? standing_dwell(s->wanted).ns
 						: standing_clear_dwell.ns;
 	return now.ns >= s->since.ns && now.ns - s->since.ns >= needed;

@@ -101,6 +101,8 @@ void run_leak(struct pod_kind kinds[KINDS], uint64_t seed, enum owner owner, dou
 	/* Room for the fastest: 10 % a minute from 90 % would leave a minute in all. */
 	struct pod_kind roomy = *kind;
 	roomy.limit = floor(pod_floor(&pod) / pick(&prng, 0.4, 0.5));
+	if (kind->flink && roomy.limit < roomy.process)
+		roomy.limit = roomy.process;
 	pod.kind = &roomy;
 	w->trace = trace;
 	if (trace)
