@@ -149,7 +149,8 @@ static void fit_recent(const struct history *history, struct history_figure *fig
 
 /*
  * p99 - median of the floor in the last hour, with its trend taken out: growth is no spike. A trend that was seen for less
- * than the hour tells nothing of what was before it; where it is too young, the time before it tells what is usual.
+ * than the hour tells nothing of what was before it; where it is too young, what is older than HISTORY_CLOSE_S tells what is
+ * usual: by then what grows so fast has not begun.
  */
 static uint64_t spike_of(const struct history *history, const struct trend *floor, struct trend_space *space)
 {
@@ -161,7 +162,7 @@ static uint64_t spike_of(const struct history *history, const struct trend *floo
 	bool young = moves && span_s < SPIKE_SLOTS_LEAST * HISTORY_SLOT_S;
 	for (size_t i = 0; i < history->n_slots; i++) {
 		double ago = (double)(history->slot_at[last].ns - history->slot_at[i].ns) / 1e9;
-		if (moves && (ago <= span_s) == young)
+		if (moves && (young ? ago <= HISTORY_CLOSE_S : ago > span_s))
 			continue;
 		space->slopes[n++] = (double)history->slot[i] + (moves && !young ? floor->slope * ago : 0);
 	}

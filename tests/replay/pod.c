@@ -193,11 +193,8 @@ static void store(struct pod *pod, double s, double load)
 	if (!pod->kind->rocksdb || pod->restore.left_s > 0)
 		return;
 	pod->memtables += buffers * s / pod->flush_s * load;
-	if (pod->memtables > buffers) {
-		pod->memtables -= buffers * between(&pod->prng, 0.5, 1);
-		if (pod->memtables < 0)
-			pod->memtables = 0;
-	}
+	if (pod->memtables > buffers) /* it is flushed: what was written meanwhile stays */
+		pod->memtables = buffers * between(&pod->prng, 0, 0.5);
 	double room = most * pod->cache_share - buffers;
 	toward(&pod->cache, room > 0 ? room : 0, s, pod->cache_tau_s / load);
 	if (pod->cache > most - pod->memtables)

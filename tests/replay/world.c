@@ -209,9 +209,13 @@ void world_scan(const struct pod *pod, struct snapshot *s)
 	hold(s, MAP_BRK, 0.4 * pool);
 	hold(s, MAP_POOL, 0.6 * pool);
 	s->vmas.items[MAP_FILES].rss_bytes = s->vmas.items[MAP_FILES].pss_bytes = bytes(was->mapped);
-	/* hsperfdata is read with it; its gauges are those of the last collection. */
 	struct jvm_perf *perf = &s->perf;
 	double metaspace = pod->metaspace + leaked_in(pod, OWNER_METASPACE);
+	/* Of a real process the mappings' shapes tell metaspace at each scan; these here have none. */
+	s->heap.metaspace_committed_bytes = measured(metaspace);
+	if (s->nmt_read)
+		s->nmt.metadata_committed_bytes = measured(metaspace);
+	/* hsperfdata is read with it; its gauges are those of the last collection. */
 	if (!s->perf_read)
 		return;
 	perf->metaspace_used_bytes = measured(metaspace * 0.98);
