@@ -45,6 +45,11 @@ struct history_view {
 	struct forecast forecast;
 	uint64_t spike_bytes;                      /* p99 - median of the floor, less its trend */
 	struct qty native_soft_bound_bytes;        /* of native-other: what may warm up in it and is no leak */
+	/*
+	 * native-other may be a cache that warms up and nobody reads: RocksDB's, within what is set aside for it, or
+	 * without anything that bounds it. Its growth then is no leak while it can end by itself.
+	 */
+	bool native_may_warm;
 	struct steps steps[EVENT_KIND_COUNT];      /* of the native pool */
 	uint32_t steps_share_bp[EVENT_KIND_COUNT]; /* of the pool's growth since the first of them */
 	uint32_t events[EVENT_KIND_COUNT];         /* in the window */

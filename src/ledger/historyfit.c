@@ -7,6 +7,8 @@
 #include "ledger/parts.h"
 #include "ledger/reconcile.h"
 
+#define STEADY_LEAST 0.4 /* of the whole window's slope, in either half */
+
 enum {
 	THREADS_NOISE = 16,
 	CLASSES_NOISE = 200,
@@ -16,6 +18,7 @@ enum {
 	SMALL_BYTES = 16 << 20, /* an owner that came late and is no larger than this needs no trend */
 	USUAL_SLOTS = 13,       /* a minute */
 	SPIKE_SLOTS_LEAST = 60, /* five minutes */
+	SPIKE_PART_SLOTS = 120, /* ten */
 	LOOKUPS_LEAST = 1000,   /* of a cache in a minute: fewer are no ratio */
 	RATE_SPAN_LEAST_S = 20,
 };
@@ -88,6 +91,13 @@ static bool overrules(const struct trend *trend, double room, const struct trend
 	       (known->kind != TREND_GROWING || trend->slope_low > known->slope_high);
 }
 
+/* In both halves of its window: a step, or a ramp that has ended, is in one of them. */
+static bool is_steady(const struct trend *trend)
+{
+	double least = trend->early < trend->late ? trend->early : trend->late;
+	return least >= trend->slope * STEADY_LEAST;
+}
+
 /*
  * What is faster than the two hours show. A checkpoint's peak and a savepoint's do not last a quarter of an hour, and in
  * the minute and a half all points must rise; what a bound ends, the forecast knows.
@@ -106,7 +116,7 @@ static void fit_close(const struct history_figure *figure, struct mono now, doub
 		if (is_far(&figure->close, since, room))
 			continue;
 		trend_fit_since(&figure->close, since, windows[i].least, space, &trend);
-		if (overrules(&trend, room, ret_trend))
+		if (overrules(&trend, room, ret_trend) && is_steady(&trend))
 			*ret_trend = trend;
 	}
 }
@@ -144,32 +154,48 @@ static void fit_recent(const struct history *history, struct history_figure *fig
 {
 	fit_whole(figure, space, ret_trend);
 	fit_brief(history, figure, room, space, ret_trend);
-	fit_close(figure, now, room, space, ret_trend);
+	/* A cache that is filled anew after a restart is as fast as any leak. */
+	bool in_plan = history->view.native_may_warm && qty_known(history->view.native_soft_bound_bytes);
+	if (figure != &history->owners[OWNER_NATIVE_OTHER] || !in_plan)
+		fit_close(figure, now, room, space, ret_trend);
+}
+
+/* p99 - median of `n` slots that end `back` slots ago, less what `slope` adds from one to the next. */
+static uint64_t spike_in(const struct history *history, size_t back, size_t n, double slope, struct trend_space *space)
+{
+	size_t last = (history->next_slot + HISTORY_SLOTS - 1) % HISTORY_SLOTS;
+	for (size_t i = 0; i < n; i++) {
+		size_t at = (last + HISTORY_SLOTS - back - i) % HISTORY_SLOTS;
+		double ago = (double)(history->slot_at[last].ns - history->slot_at[at].ns) / 1e9;
+		space->slopes[i] = (double)history->slot[at] + slope * ago;
+	}
+	double high = trend_select(space->slopes, n, n * 99 / 100), median = trend_select(space->slopes, n, n / 2);
+	return high > median ? (uint64_t)(high - median) : 0;
 }
 
 /*
- * p99 - median of the floor in the last hour, with its trend taken out: growth is no spike. A trend that was seen for less
- * than the hour tells nothing of what was before it; where it is too young, what is older than HISTORY_CLOSE_S tells what is
- * usual: by then what grows so fast has not begun.
+ * How far the floor's peaks stand above what is usual, with its trend taken out: growth is no spike. By parts of the last
+ * hour, of which the second highest counts: a peak that comes again is in two of them, a restart or a savepoint, which
+ * moves the level for good or was there once, in one. A trend that was seen for less than a part tells nothing of them;
+ * then the time before HISTORY_CLOSE_S tells what is usual, for by then what grows so fast had not begun.
  */
 static uint64_t spike_of(const struct history *history, const struct trend *floor, struct trend_space *space)
 {
-	_Static_assert(HISTORY_SLOTS <= sizeof space->slopes / sizeof space->slopes[0], "room for a slot each");
-	size_t last = (history->next_slot + HISTORY_SLOTS - 1) % HISTORY_SLOTS, n = 0;
+	_Static_assert((int)SPIKE_PART_SLOTS <= TREND_POINTS * (TREND_POINTS - 1) / 2, "room for a slot each");
 	bool moves =
 		floor->kind == TREND_GROWING || floor->kind == TREND_SHRINKING || floor->kind == TREND_DECELERATING;
-	double span_s = (double)floor->span_ms / 1000;
-	bool young = moves && span_s < SPIKE_SLOTS_LEAST * HISTORY_SLOT_S;
-	for (size_t i = 0; i < history->n_slots; i++) {
-		double ago = (double)(history->slot_at[last].ns - history->slot_at[i].ns) / 1e9;
-		if (moves && (young ? ago <= HISTORY_CLOSE_S : ago > span_s))
-			continue;
-		space->slopes[n++] = (double)history->slot[i] + (moves && !young ? floor->slope * ago : 0);
+	size_t span = floor->span_ms / 1000 / HISTORY_SLOT_S, parts = 0;
+	bool young = moves && span < SPIKE_PART_SLOTS;
+	size_t back = young ? HISTORY_CLOSE_S / HISTORY_SLOT_S : 0;
+	size_t until = moves && !young && span < history->n_slots ? span : history->n_slots;
+	uint64_t first = 0, second = 0;
+	for (; back + SPIKE_SLOTS_LEAST <= until; back += SPIKE_PART_SLOTS, parts++) {
+		size_t n = until - back < SPIKE_PART_SLOTS ? until - back : SPIKE_PART_SLOTS;
+		uint64_t spike = spike_in(history, back, n, moves && !young ? floor->slope : 0, space);
+		second = spike > first ? first : spike > second ? spike : second;
+		first = spike > first ? spike : first;
 	}
-	if (n < SPIKE_SLOTS_LEAST)
-		return 0;
-	double high = trend_select(space->slopes, n, n * 99 / 100), median = trend_select(space->slopes, n, n / 2);
-	return high > median ? (uint64_t)(high - median) : 0;
+	return parts > 1 ? second : first;
 }
 
 /* What Flink sets aside for native memory and nobody has taken. */
@@ -194,7 +220,10 @@ static uint64_t flink_bound(const struct snapshot *snapshot, const struct ledger
 				 sat_add(ledger_bytes(ledger, OWNER_ROCKSDB_MEMTABLES),
 					 sat_add(ledger_bytes(ledger, OWNER_ROCKSDB_TABLE_READERS),
 						 ledger_bytes(ledger, OWNER_MANAGED_UNSAFE))));
-	return sat_add(bound, sat_sub(qty_or(flink->managed_bytes, 0), taken));
+	/* RocksDB outside of managed memory fills none of it: what grows there has no plan. */
+	bool pays = store_managed_pays(&snapshot->engine) || snapshot->engine.batch == TRISTATE_TRUE ||
+		    snapshot->engine.python == TRISTATE_TRUE;
+	return sat_add(bound, pays ? sat_sub(qty_or(flink->managed_bytes, 0), taken) : 0);
 }
 
 /* Whether managed memory may stand in native-other: RocksDB without metrics, Python, batch, or nobody knows. */
@@ -250,11 +279,17 @@ static struct limit bound_of(const struct history *history, const struct snapsho
 	if (owner == OWNER_ROCKSDB_BLOCK_CACHE && qty_known(*capacity) &&
 	    (bound.kind != LIMIT_SET || capacity->bytes < bound.bytes))
 		bound = limit_set(capacity->bytes);
-	/* Past its soft bound it is no warm-up; arenas and fragments of a full cache are a sixteenth more. */
-	if (owner == OWNER_NATIVE_OTHER && qty_known(*soft) &&
-	    line->bytes.bytes < sat_add(soft->bytes, soft->bytes / 16))
+	if (owner == OWNER_NATIVE_OTHER && qty_known(*soft) && history->view.native_may_warm)
 		bound = limit_set(soft->bytes);
 	return bound;
+}
+
+/* Memtables that share the bound of the three lines take from the cache what they grow by: its part stands for both. */
+static bool is_inside(const struct ledger *ledger, enum owner owner)
+{
+	return owner == OWNER_ROCKSDB_MEMTABLES && ledger->listed[OWNER_ROCKSDB_BLOCK_CACHE] &&
+	       qty_known(ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bytes) &&
+	       ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bound.kind == LIMIT_SET;
 }
 
 static size_t owner_parts(const struct history *history, const struct snapshot *snapshot, const struct ledger *ledger,
@@ -267,7 +302,8 @@ static size_t owner_parts(const struct history *history, const struct snapshot *
 		if (!ledger->listed[owner] || !qty_known(line->bytes) || owner_is_reclaimable((enum owner)owner))
 			continue;
 		struct trend trend = history->view.owners[owner];
-		if (trend.kind == TREND_TOO_FEW && line->bytes.bytes < SMALL_BYTES)
+		if ((trend.kind == TREND_TOO_FEW && line->bytes.bytes < SMALL_BYTES) ||
+		    is_inside(ledger, (enum owner)owner))
 			trend.kind = TREND_FLAT;
 		const struct trend_series *brief = &history->owners[owner].brief;
 		uint64_t level = brief->n ? level_at(brief, brief->n - 1) : line->bytes.bytes;
@@ -349,12 +385,23 @@ static bool is_eventful(const struct history *history, struct mono now)
 	return false;
 }
 
+/* Past its soft bound it is no warm-up; arenas and fragments of a full cache are a sixteenth more. */
+static bool may_warm(const struct ledger *ledger, const struct snapshot *snapshot, const struct qty *soft)
+{
+	uint64_t bytes = ledger_bytes(ledger, OWNER_NATIVE_OTHER);
+	if (qty_known(*soft))
+		return bytes < sat_add(soft->bytes, soft->bytes / 16);
+	return recon_rocksdb_is_unread(snapshot, ledger);
+}
+
 void history_fit(struct history *history, struct mono now, const struct snapshot *snapshot, const struct ledger *ledger,
 		 struct trend_space *space)
 {
 	struct history_view *view = &history->view;
 	double room = ledger->freeboard_bytes.known ? (double)ledger->freeboard_bytes.bytes : 1e300;
 	history->brief_is_eventful = is_eventful(history, now);
+	view->native_soft_bound_bytes = history_soft_bound(snapshot, ledger);
+	view->native_may_warm = may_warm(ledger, snapshot, &view->native_soft_bound_bytes);
 	for (int owner = 0; owner < OWNER_COUNT; owner++)
 		fit_recent(history, &history->owners[owner], now, room, space, &view->owners[owner]);
 	fit_recent(history, &history->floor, now, room, space, &view->floor);
@@ -365,7 +412,6 @@ void history_fit(struct history *history, struct mono now, const struct snapshot
 	level_days(&history->threads.whole, &view->threads);
 	level_days(&history->metaspace.whole, &view->metaspace);
 	view->spike_bytes = spike_of(history, &view->floor, space);
-	view->native_soft_bound_bytes = history_soft_bound(snapshot, ledger);
 	fit_steps(history, ledger);
 	fit_forecast(history, snapshot, ledger);
 	history->fitted = now;

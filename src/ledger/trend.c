@@ -165,10 +165,12 @@ static double range_of(const struct trend_point *points, size_t n)
 }
 
 /* Only what grows is asked whether its pace falls: two more medians. */
-static bool slows_down(const struct trend_point *points, size_t n, struct trend_space *space)
+static enum trend_kind growing_kind(const struct trend_point *points, size_t n, struct trend_space *space,
+				    struct trend *trend)
 {
-	double early = median_slope(points, n / 2, space), late = median_slope(points + n / 2, n - n / 2, space);
-	return early > 0 && late < early / 2;
+	trend->early = median_slope(points, n / 2, space);
+	trend->late = median_slope(points + n / 2, n - n / 2, space);
+	return trend->early > 0 && trend->late < trend->early / 2 ? TREND_DECELERATING : TREND_GROWING;
 }
 
 /* Of many points every second one: a quarter of the pairs, and the last point stays the last. */
@@ -194,7 +196,7 @@ static void fit_slopes(const struct trend_point *all, size_t n_all, double noise
 	else if (trend->slope_low <= 0)
 		trend->kind = TREND_FLAT;
 	else
-		trend->kind = slows_down(points, n, space) ? TREND_DECELERATING : TREND_GROWING;
+		trend->kind = growing_kind(points, n, space, trend);
 }
 
 static void fit(const struct trend_point *points, size_t n, size_t least, double noise, struct trend_space *space,

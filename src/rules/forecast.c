@@ -86,8 +86,15 @@ enum rule_answer rule_limit_forecast(const struct rule_input *input, struct find
 		forecast->kind == FORECAST_REACHES ? severity_of(input, forecast->likely_s) : SEVERITY_NONE;
 	if (!severity)
 		return RULE_SILENT;
-	uint64_t span_ms =
-		forecast->owner >= 0 ? input->history->owners[forecast->owner].span_ms : input->history->floor.span_ms;
+	const struct trend *trend =
+		forecast->owner >= 0 ? &input->history->owners[forecast->owner] : &input->history->floor;
+	uint64_t span_ms = trend->span_ms;
+	if (growing_may_end(trend, forecast->likely_s))
+		return RULE_SILENT;
+	/* A cache that nobody reads fills as a leak does, and ends: it is watched as long as it would have to go on. */
+	if (forecast->owner == OWNER_NATIVE_OTHER && input->history->native_may_warm && span_ms / 1000 >= HOUR_S &&
+	    forecast->likely_s > span_ms / 1000)
+		return RULE_SILENT;
 	if (!growing_reaches(input, T_LIMIT_FORECAST_REACH, span_ms, forecast->likely_s, finding))
 		return RULE_INCONCLUSIVE;
 	finding->severity = severity;

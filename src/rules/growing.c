@@ -42,6 +42,11 @@ bool growing_reaches(const struct rule_input *input, enum threshold reach, uint6
 	return false;
 }
 
+bool growing_may_end(const struct trend *trend, uint64_t left_s)
+{
+	return trend->kind == TREND_GROWING && trend->late < trend->early * 3 / 4 && left_s > trend->span_ms / 1000;
+}
+
 uint64_t growing_over(double slope, double seconds)
 {
 	double grown = slope * seconds;

@@ -169,7 +169,7 @@ enum rule_answer rule_native_growth(const struct rule_input *input, struct findi
 	uint64_t left_s = growing_room(input, &room) ? growing_left_s(room, trend->slope) : FORECAST_NEVER;
 	if (left_s == FORECAST_NEVER)
 		return fire_growth(input, trend, left_s, finding);
-	if (left_s >= sat_mul(judged_level(input, T_NATIVE_GROWTH_DAYS), DAY_S))
+	if (left_s >= sat_mul(judged_level(input, T_NATIVE_GROWTH_DAYS), DAY_S) || growing_may_end(trend, left_s))
 		return RULE_SILENT;
 	if (!growing_reaches(input, T_NATIVE_GROWTH_REACH, trend->span_ms, left_s, finding))
 		return RULE_INCONCLUSIVE;

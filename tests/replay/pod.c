@@ -21,7 +21,6 @@ static double around(struct prng *prng, double low, double high)
 	return low * pow(high / low, uniform(prng));
 }
 
-
 /* One of the chances of `seconds`. */
 static bool happens(struct pod *pod, double seconds, double mean_s)
 {
@@ -66,7 +65,7 @@ static void draw(struct pod *pod)
 	pod->native_tau_s = around(p, 1800, 8 * 3600);
 	pod->flush_size = pod->kind->rocksdb ? between(p, 0.1, 0.5) : 0;
 	pod->checkpoint_s = pod->kind->flink ? 60 : 0;
-	pod->checkpoint_size = between(p, 0.002, 0.03) * limit;
+	pod->checkpoint_size = between(p, 0.002, 0.02) * limit;
 	pod->savepoint_s = around(p, 4 * 3600, 24 * 3600);
 	pod->restart_s = around(p, 8 * 3600, 72 * 3600);
 	pod->rollout_s = around(p, 24 * 3600, 120 * 3600);
@@ -127,8 +126,8 @@ static void restart_job(struct pod *pod)
 	pod->job_s = 0;
 	pod->cache = pod->memtables = 0;
 	pod->metaspace += between(&pod->prng, 5, 18); /* the old loader lives until the next full collection */
-	pod->restore = (struct spike){ between(&pod->prng, 0.005, 0.04) * pod->kind->limit,
-				       around(&pod->prng, 20, 300) };
+	pod->restore =
+		(struct spike){ between(&pod->prng, 0.005, 0.04) * pod->kind->limit, around(&pod->prng, 20, 300) };
 	if (prng_one_in(&pod->prng, 3))
 		draw_load(pod); /* it was rescaled */
 }
@@ -147,8 +146,8 @@ static void events(struct pod *pod, double s)
 		pod->checkpoint = (struct spike){ pod->checkpoint_size * between(&pod->prng, 0.5, 1.2),
 						  between(&pod->prng, 3, 20) };
 	if (kind->flink && happens(pod, s, pod->savepoint_s))
-		pod->savepoint = (struct spike){ between(&pod->prng, 0.01, 0.05) * kind->limit,
-						 between(&pod->prng, 30, 120) };
+		pod->savepoint =
+			(struct spike){ between(&pod->prng, 0.005, 0.03) * kind->limit, between(&pod->prng, 30, 120) };
 	if (happens(pod, s, pod->up_s < 1800 ? 300 : 7200))
 		pod->compiler = (struct spike){ between(&pod->prng, 4, 40), between(&pod->prng, 5, 20) };
 	if (kind->flink && happens(pod, s, pod->restart_s))

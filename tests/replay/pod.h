@@ -22,8 +22,9 @@ struct recorded {
 /* A pod as people run it, and the capture that its levels come from. */
 struct pod_kind {
 	const char *name, *fixture;
-	double limit, process, heap, managed, network; /* MiB; managed: what RocksDB's cache may hold; network: Flink's buffers */
-	bool flink, rocksdb, unmanaged;       /* unmanaged: RocksDB outside of managed memory */
+	double limit, process, heap, managed,
+		network;                /* MiB; managed: what RocksDB's cache may hold; network: Flink's buffers */
+	bool flink, rocksdb, unmanaged; /* unmanaged: RocksDB outside of managed memory */
 	struct evidence evidence;
 	struct recorded was;
 };

@@ -69,14 +69,16 @@ static void print_leak(FILE *out, size_t n_runs, int owner, double speed, int pr
 	const char *name = owner < 0 ? "all" : owner_table[owner].name, *how = profile ? "instrumented" : "as-found";
 	if (f.n == 0)
 		return;
-	(void)printf("  %-22s %-12s %5.1f %%/min  named %zu of %zu  median %6.1f  worst %6.1f min  within 25 %%: %3.0f %%\n",
-		     name, how, speed, f.named, f.n, f.median, f.worst, 100.0 * (double)f.within / (double)f.n);
-	(void)fprintf(out,
-		      "%s\n    {\"speed_percent_per_minute\": %g, \"owner\": \"%s\", \"profile\": \"%s\", \"runs\": %zu, "
-		      "\"named\": %zu, \"lasted_minutes\": %.1f, \"first_named_warning_minutes_before\": {\"median\": %.1f, "
-		      "\"worst\": %.1f, \"worst_to_thrash\": %.1f}, \"forecast_within_25_percent_at_half\": %.3f",
-		      first ? "" : ",", speed, name, how, f.n, f.named, f.lasted, f.median, f.worst, f.thrash_worst,
-		      (double)f.within / (double)f.n);
+	(void)printf(
+		"  %-22s %-12s %5.1f %%/min  named %zu of %zu  median %6.1f  worst %6.1f min  within 25 %%: %3.0f %%\n",
+		name, how, speed, f.named, f.n, f.median, f.worst, 100.0 * (double)f.within / (double)f.n);
+	(void)fprintf(
+		out,
+		"%s\n    {\"speed_percent_per_minute\": %g, \"owner\": \"%s\", \"profile\": \"%s\", \"runs\": %zu, "
+		"\"named\": %zu, \"lasted_minutes\": %.1f, \"first_named_warning_minutes_before\": {\"median\": %.1f, "
+		"\"worst\": %.1f, \"worst_to_thrash\": %.1f}, \"forecast_within_25_percent_at_half\": %.3f",
+		first ? "" : ",", speed, name, how, f.n, f.named, f.lasted, f.median, f.worst, f.thrash_worst,
+		(double)f.within / (double)f.n);
 	for (int p = 0; p < PEER_COUNT; p++)
 		(void)fprintf(out, ", \"%s_median\": %.1f", peer_names[p], f.peer[p]);
 	(void)fprintf(out, "}");
@@ -97,10 +99,13 @@ static void print_healthy(FILE *out, const struct healthy *h)
 {
 	double per = h->pod_days > 0 ? 100 / h->pod_days : 0;
 	bool first = true;
-	(void)printf("healthy: %.0f pod-days (%u pods left out: within 5 %% of their limit), %u false warnings, %.2f in 100 pod-days\n",
-		     h->pod_days, h->near, h->warnings, h->warnings * per);
-	(void)fprintf(out, "  \"pod_days\": %.0f,\n  \"pods_left_out\": %u,\n  \"false_warnings\": %u,\n  \"per_100_pod_days\": %.3f,\n  \"by_rule\": {",
-		      h->pod_days, h->near, h->warnings, h->warnings * per);
+	(void)printf(
+		"healthy: %.0f pod-days (%u pods left out: within 5 %% of their limit), %u false warnings, %.2f in 100 pod-days\n",
+		h->pod_days, h->near, h->warnings, h->warnings * per);
+	(void)fprintf(
+		out,
+		"  \"pod_days\": %.0f,\n  \"pods_left_out\": %u,\n  \"false_warnings\": %u,\n  \"per_100_pod_days\": %.3f,\n  \"by_rule\": {",
+		h->pod_days, h->near, h->warnings, h->warnings * per);
 	for (size_t r = 0; r < rule_count; r++) {
 		if (!h->by_rule[r])
 			continue;
@@ -149,12 +154,23 @@ int main(int argc, char **argv)
 	int option;
 	while ((option = getopt(argc, argv, "d:l:s:o:v")) != -1)
 		switch (option) {
-		case 'd': days = (unsigned)strtoul(optarg, NULL, 10); break;
-		case 'l': leaks = (unsigned)strtoul(optarg, NULL, 10); break;
-		case 's': seed = strtoull(optarg, NULL, 0); break;
-		case 'o': path = optarg; break;
-		case 'v': trace = stdout; break;
-		default: return 2;
+		case 'd':
+			days = (unsigned)strtoul(optarg, NULL, 10);
+			break;
+		case 'l':
+			leaks = (unsigned)strtoul(optarg, NULL, 10);
+			break;
+		case 's':
+			seed = strtoull(optarg, NULL, 0);
+			break;
+		case 'o':
+			path = optarg;
+			break;
+		case 'v':
+			trace = stdout;
+			break;
+		default:
+			return 2;
 		}
 	if (!kinds_load(kinds))
 		return 3;

@@ -4,9 +4,10 @@
 
 #include "replay/runs.h"
 
-const enum owner leak_owners[LEAK_OWNERS] = { OWNER_NATIVE_OTHER, OWNER_DIRECT_BUFFERS,  OWNER_METASPACE,
-					      OWNER_JAVA_HEAP,    OWNER_OTHER_PROCESSES, OWNER_TMPFS,
-					      OWNER_ROCKSDB_TABLE_READERS };
+const enum owner leak_owners[LEAK_OWNERS] = {
+	OWNER_NATIVE_OTHER, OWNER_DIRECT_BUFFERS,       OWNER_METASPACE, OWNER_JAVA_HEAP, OWNER_OTHER_PROCESSES,
+	OWNER_TMPFS,        OWNER_ROCKSDB_TABLE_READERS
+};
 const double leak_speeds[LEAK_SPEEDS] = { 0.1, 1, 10 };
 
 enum { BEGIN_S = 1000000, HOUR_S = 3600 };
@@ -25,8 +26,7 @@ static double pick(struct prng *prng, double low, double high)
 	return low + (high - low) * (double)prng_below(prng, 1000001) / 1e6;
 }
 
-void run_healthy(struct pod_kind kinds[KINDS], uint64_t seed, unsigned i, double days, FILE *trace,
-		 struct healthy *sum)
+void run_healthy(struct pod_kind kinds[KINDS], uint64_t seed, unsigned i, double days, FILE *trace, struct healthy *sum)
 {
 	struct prng prng = stream(seed, i);
 	const struct leak none = { 0 };
@@ -100,7 +100,7 @@ void run_leak(struct pod_kind kinds[KINDS], uint64_t seed, enum owner owner, dou
 	pod_begin(&pod, kind, prng_u64(&prng), &leak, instrumented, BEGIN_S, pick(&prng, 0.1, 6) * HOUR_S);
 	/* Room for the fastest: 10 % a minute from 90 % would leave a minute in all. */
 	struct pod_kind roomy = *kind;
-	roomy.limit = floor(pod_floor(&pod) / pick(&prng, 0.4, 0.5));
+	roomy.limit = floor(pod_floor(&pod) / pick(&prng, 0.35, 0.45));
 	if (kind->flink && roomy.limit < roomy.process)
 		roomy.limit = roomy.process;
 	pod.kind = &roomy;

@@ -23,9 +23,9 @@ struct leak_run {
 	const char *kind;
 	struct leak leak;
 	bool instrumented;
-	double lasted_min;                   /* from its begin to the kill */
-	double named_min, thrash_min;        /* first named at warning or above; the same, before reclaim begins to thrash */
-	double forecast_error;               /* at half the time from the first named warning to the kill: share; -1: none */
+	double lasted_min;            /* from its begin to the kill */
+	double named_min, thrash_min; /* first named at warning or above; the same, before reclaim begins to thrash */
+	double forecast_error;        /* at half the time from the first named warning to the kill: share; -1: none */
 	double peer_min[PEER_COUNT];
 };
 

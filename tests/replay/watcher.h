@@ -50,8 +50,9 @@ struct watcher {
 
 	/* what came of it */
 	unsigned warnings, by_rule[FINDINGS_MAX];
-	double named_s, group_s; /* when the leaking owner, or its group, was first named at warning or above; 0: never */
-	double peak_floor;       /* share of the limit */
+	double named_s,
+		group_s;   /* when the leaking owner, or its group, was first named at warning or above; 0: never */
+	double peak_floor; /* share of the limit */
 	/* likely_s, every watcher_every_s() from the leak's begin on; -1: none */
 	double forecasts[FORECASTS_MAX];
 	size_t n_forecasts;

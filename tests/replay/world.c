@@ -154,7 +154,8 @@ static void charge(const struct pod *pod, struct cgroup_memory *cg)
 	stat->inactive_anon_bytes = qty_measured(stat->anon_bytes.bytes + stat->shmem_bytes.bytes);
 	stat->active_anon_bytes = qty_measured(0);
 	stat->active_file_bytes = measured(file / 3);
-	stat->inactive_file_bytes = qty_measured(stat->file_bytes.bytes - stat->shmem_bytes.bytes - stat->active_file_bytes.bytes);
+	stat->inactive_file_bytes =
+		qty_measured(stat->file_bytes.bytes - stat->shmem_bytes.bytes - stat->active_file_bytes.bytes);
 	stat->unevictable_bytes = qty_measured(0);
 	stat->kernel_bytes = measured(kernel);
 	stat->kernel_stack_bytes = measured(stacks);
@@ -164,9 +165,9 @@ static void charge(const struct pod *pod, struct cgroup_memory *cg)
 	stat->percpu_bytes = measured(0.5);
 	stat->sock_bytes = measured(pod->sock);
 	stat->workingset_refault_file = count_of(pod->refaults);
-	cg->current_bytes = qty_measured(stat->inactive_anon_bytes.bytes + stat->active_file_bytes.bytes +
-					 stat->inactive_file_bytes.bytes + stat->kernel_bytes.bytes +
-					 stat->sock_bytes.bytes);
+	cg->current_bytes =
+		qty_measured(stat->inactive_anon_bytes.bytes + stat->active_file_bytes.bytes +
+			     stat->inactive_file_bytes.bytes + stat->kernel_bytes.bytes + stat->sock_bytes.bytes);
 	cg->current_after_bytes = cg->current_bytes;
 }
 
