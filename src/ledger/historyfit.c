@@ -91,6 +91,22 @@ static bool overrules(const struct trend *trend, double room, const struct trend
 	       (known->kind != TREND_GROWING || trend->slope_low > known->slope_high);
 }
 
+/*
+ * Most of what has grown since `since` is more than the two hours before held: memtables that fill again, a heap between
+ * two collections and the load of each hour are where they were.
+ */
+static bool is_new(const struct history_figure *figure, struct mono since)
+{
+	const struct trend_series *close = &figure->close;
+	size_t first = 0;
+	while (first + 1 < close->n && close->points[first].at.ns < since.ns)
+		first++;
+	uint64_t last = close->points[close->n - 1].bytes, from = close->points[first].bytes, most = from;
+	for (size_t i = 0; i < figure->brief.n && figure->brief.points[i].at.ns < since.ns; i++)
+		most = figure->brief.points[i].bytes > most ? figure->brief.points[i].bytes : most;
+	return last > most && last - most >= (last - from) / 2;
+}
+
 /* In both halves of its window: a step, or a ramp that has ended, is in one of them. */
 static bool is_steady(const struct trend *trend)
 {
@@ -116,7 +132,7 @@ static void fit_close(const struct history_figure *figure, struct mono now, doub
 		if (is_far(&figure->close, since, room))
 			continue;
 		trend_fit_since(&figure->close, since, windows[i].least, space, &trend);
-		if (overrules(&trend, room, ret_trend) && is_steady(&trend))
+		if (overrules(&trend, room, ret_trend) && is_steady(&trend) && is_new(figure, since))
 			*ret_trend = trend;
 	}
 }

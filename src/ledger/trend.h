@@ -58,9 +58,9 @@ enum trend_kind {
 struct trend {
 	enum trend_kind kind;
 	double slope, slope_low, slope_high; /* bytes a second */
-	double early, late;                  /* slopes of its halves, where it grows */
 	uint64_t first_bytes, last_bytes;    /* medians of the first and the last fifth of the window */
 	uint64_t span_ms;
+	double early, late; /* slopes of the window's halves, where it grows */
 };
 
 struct trend_space {

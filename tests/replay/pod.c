@@ -192,8 +192,9 @@ static void store(struct pod *pod, double s, double load)
 	if (!pod->kind->rocksdb || pod->restore.left_s > 0)
 		return;
 	pod->memtables += buffers * s / pod->flush_s * load;
-	if (pod->memtables > buffers) /* it is flushed: what was written meanwhile stays */
-		pod->memtables = buffers * between(&pod->prng, 0, 0.5);
+	/* The largest of some column families or stores is flushed, not all of them at once. */
+	if (pod->memtables > buffers)
+		pod->memtables = buffers * between(&pod->prng, 0.65, 0.9);
 	double room = most * pod->cache_share - buffers;
 	toward(&pod->cache, room > 0 ? room : 0, s, pod->cache_tau_s / load);
 	if (pod->cache > most - pod->memtables)

@@ -23,7 +23,7 @@ static struct forecast_part part(int owner, uint64_t mib, double mib_an_hour)
 				       { slope > 0   ? TREND_GROWING
 					 : slope < 0 ? TREND_SHRINKING
 						     : TREND_FLAT,
-					 slope, a < b ? a : b, a < b ? b : a, 0, 0, 0 } };
+					 slope, a < b ? a : b, a < b ? b : a, 0, 0, 0, slope, slope } };
 }
 
 static void near(uint64_t got, uint64_t want)
@@ -143,7 +143,7 @@ static void the_horizon_is_a_month(void **state)
 	forecast_run(slow, 0, 0, 1, &f);
 	assert_int_equal(f.kind, FORECAST_NOT_GROWING);
 	const struct forecast_part huge[] = {
-		{ 1, UINT64_MAX, { UINT64_MAX, LIMIT_SET }, { TREND_GROWING, 1e30, 1e30, 1e30, 0, 0, 0 } }
+		{ 1, UINT64_MAX, { UINT64_MAX, LIMIT_SET }, { TREND_GROWING, 1e30, 1e30, 1e30, 0, 0, 0, 1e30, 1e30 } }
 	};
 	forecast_run(huge, 1, UINT64_MAX, UINT64_MAX, &f);
 	assert_int_equal(f.likely_s, 0);

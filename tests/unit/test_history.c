@@ -453,7 +453,7 @@ static void a_soft_bound_saturates(void **state)
 	static const struct {
 		uint64_t managed_mib;
 		enum forecast_kind kind;
-	} table[] = { { 900, FORECAST_NOT_GROWING }, { 100, FORECAST_REACHES } };
+	} table[] = { { 850, FORECAST_NOT_GROWING }, { 100, FORECAST_REACHES } };
 	for (size_t i = 0; i < 2; i++) {
 		struct scene *sc = begin();
 		snap_flink(sc->s, 500 * MIB, table[i].managed_mib * MIB, 100 * MIB, 100 * MIB, 100 * MIB, 2 * GIB);
