@@ -163,12 +163,18 @@ $(PROGRAMS): %: $B/%
 $(UNIT): $B/tests/%: $B/obj/tests/unit/%.o
 $(PROPERTY): $B/tests/%: $B/obj/tests/property/%.o
 $(REPLAY): $B/tests/%: $B/obj/tests/fuzz/%.o $B/obj/tests/fuzz/replay.o
+PODS := $(call objs,$(filter-out tests/replay/replay.c,$(wildcard tests/replay/*.c)))
+$B/tests/prop_replay: $(PODS)
 $(UNIT) $(PROPERTY) $(REPLAY): $(call objs,$(wildcard tests/support/*.c)) $B/version.o $(ARCHIVES)
 	$(say) LD $@
 	$(call link,,-lcmocka)
 $(FUZZERS): $B/fuzzers/%: $B/obj/tests/fuzz/%.o $B/version.o $(ARCHIVES)
 	$(say) LD $@
 	$(call link,-fsanitize=fuzzer)
+
+$B/replay: $B/obj/tests/replay/replay.o $(PODS) $(call objs,tests/support/prng.c tests/support/snap.c) $B/version.o $(ARCHIVES)
+	$(say) LD $@
+	$(call link,)
 
 # Failing calls on purpose: one library to preload, and, for sanitized programs, --wrap.
 SHIM_C := tests/fault/shim.c tests/fault/fault.h $B/flags
@@ -204,6 +210,9 @@ $(KINDS:%=check-%): check-%: tests ## one kind under VARIANT: unit property gold
 check-lab: all ## real limits and real OOM kills, each on a kernel of its own, and the score; SCENARIO=name for one; no part of check
 	@tools/deps build run lab
 	@BUILD=$B tests/e2e/lab/prove $(SCENARIO)
+.PHONY: replay
+replay: $B/replay ## simulated pod-days through the shipped core, minutes: make replay DAYS=1000 LEAKS=6 SEED=20240229
+	@$B/replay -d $(or $(DAYS),1000) -l $(or $(LEAKS),6) -s $(or $(SEED),20240229) -o build/replay.json
 .PHONY: e2e-shots
 e2e-shots: all ## pictures of every page, light and dark, in three widths, in build/e2e; ONLY=glob of pages. Look at them
 	@BUILD=$B tests/e2e/shots '$(or $(ONLY),*)'

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -446,6 +447,65 @@ static void a_cache_ends_at_its_capacity(void **state)
 	}
 }
 
+/* Scans as an agent makes them of what moves, every 15 s; `step` MiB more at once, or `mib_a_scan` each time. */
+static const struct history_view *hurry(struct scene *sc, double from_mib, double step, double mib_a_scan, int scans)
+{
+	for (int i = 1; i <= scans; i++) {
+		sc->now_s += 15;
+		set_native(sc, from_mib + (i > scans / 2 ? step : 0) + mib_a_scan * i);
+		scan(sc);
+		(void)look(sc);
+	}
+	return &sc->view;
+}
+
+/* 10 % of 4 GiB a minute: an hour of points a minute would show it when it is over. A step is not growth. */
+static void what_is_fast_is_seen_in_time(void **state)
+{
+	(void)state;
+	struct scene *sc = begin();
+	grow(sc, 2 * HOUR, 1800, 0);
+	const struct history_view *v = hurry(sc, 1800, 0, 102.4, 5); /* 75 s */
+	assert_int_equal(v->forecast.kind, FORECAST_REACHES);
+	assert_int_equal(v->forecast.owner, OWNER_NATIVE_OTHER);
+	double truth = (double)sc->l->freeboard_bytes.bytes / MIB / 102.4 * 15;
+	assert_true(fabs((double)v->forecast.likely_s - truth) < truth / 4);
+	end(sc);
+	sc = begin();
+	grow(sc, 2 * HOUR, 1800, 0);
+	assert_int_not_equal(hurry(sc, 1800, 600, 0.1, 6)->forecast.kind, FORECAST_REACHES);
+	end(sc);
+}
+
+/* What fell and comes back, to where it was an hour ago, is no growth, however fast it is. */
+static void what_fills_again_is_no_growth(void **state)
+{
+	(void)state;
+	struct scene *sc = begin();
+	grow(sc, 2 * HOUR, 2400, 0);
+	grow(sc, 5 * MINUTE, 1800, 0);
+	assert_int_not_equal(hurry(sc, 1800, 0, 102.4, 5)->forecast.kind, FORECAST_REACHES);
+	end(sc);
+}
+
+/* A restart moves the floor once; a checkpoint comes again. */
+static void a_spike_comes_again(void **state)
+{
+	(void)state;
+	for (int again = 0; again < 2; again++) {
+		struct scene *sc = begin();
+		for (int i = 0; i < 720; i++, sc->now_s += 5) {
+			bool high = again ? i % 12 == 5 : i < 300;
+			set_native(sc, high ? 700 : 300);
+			tick(sc);
+		}
+		scan(sc);
+		(void)look(sc);
+		assert_int_equal(sc->view.spike_bytes, again ? 400 * MIB : 0);
+		end(sc);
+	}
+}
+
 /* Without engine metrics native-other may hold what was set aside for it: only the excess goes on. */
 static void a_soft_bound_saturates(void **state)
 {
@@ -534,6 +594,9 @@ int main(void)
 		cmocka_unit_test(a_cycle_of_a_day),
 		cmocka_unit_test(a_leak_that_begins_late),
 		cmocka_unit_test(a_cache_ends_at_its_capacity),
+		cmocka_unit_test(what_is_fast_is_seen_in_time),
+		cmocka_unit_test(what_fills_again_is_no_growth),
+		cmocka_unit_test(a_spike_comes_again),
 		cmocka_unit_test(a_soft_bound_saturates),
 		cmocka_unit_test(extremes),
 	};

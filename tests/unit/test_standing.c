@@ -154,6 +154,21 @@ static void slow_rules_dwell(void **state)
 	assert_int_equal(step(slow, 1000 + 2 * dwell, SEVERITY_NONE, ""), EDGE_CLEARED);
 }
 
+/* What is critical there may have its own: five minutes are more than some have left. */
+static void a_slow_rule_hastes_when_critical(void **state)
+{
+	(void)state;
+	static const char forecast[] = "limit-forecast";
+	unsigned dwell = rule_table[index_of(forecast)].dwell_s,
+		 hasty = rule_table[index_of(forecast)].critical_dwell_s;
+	assert_true(hasty > 0 && hasty < dwell);
+	assert_int_equal(step(forecast, 10, SEVERITY_CRITICAL, "a"), EDGE_NONE);
+	assert_int_equal(step(forecast, 10 + hasty, SEVERITY_CRITICAL, "a"), EDGE_OPENED);
+	assert_int_equal(step(forecast, 1000, SEVERITY_NONE, ""), EDGE_NONE);
+	assert_int_equal(step(forecast, 999 + dwell, SEVERITY_NONE, ""), EDGE_NONE);
+	assert_int_equal(step(forecast, 1000 + dwell, SEVERITY_NONE, ""), EDGE_CLEARED);
+}
+
 /* Between raise and clear level what is open stays, at the severity that it has, and what is not stays quiet. */
 static void levels_hold_what_is_open(void **state)
 {
@@ -207,6 +222,7 @@ int main(void)
 		TEST(no_answer_is_no_end),
 		TEST(rules_do_not_mix),
 		TEST(slow_rules_dwell),
+		TEST(a_slow_rule_hastes_when_critical),
 		TEST(levels_hold_what_is_open),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
