@@ -450,10 +450,13 @@ static void a_cache_ends_at_its_capacity(void **state)
 /* Scans as an agent makes them of what moves, every 15 s; `step` MiB more at once, or `mib_a_scan` each time. */
 static const struct history_view *hurry(struct scene *sc, double from_mib, double step, double mib_a_scan, int scans)
 {
-	for (int i = 1; i <= scans; i++) {
-		sc->now_s += 15;
-		set_native(sc, from_mib + (i > scans / 2 ? step : 0) + mib_a_scan * i);
-		scan(sc);
+	for (int i = 1; i <= 3 * scans; i++) {
+		sc->now_s += 5;
+		set_native(sc, from_mib + (i > 3 * scans / 2 ? step : 0) + mib_a_scan * i / 3);
+		if (i % 3 == 0)
+			scan(sc);
+		else
+			tick(sc);
 		(void)look(sc);
 	}
 	return &sc->view;
