@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/asking.h"
 
-/* One job's classes are 6 to 18 MiB; of a large heap that fills, a few per cent are no news. */
-#define GROWN_BYTES (UINT64_C(6) << 20)
-enum { GROWN_PART = 50 };
+/* One job's classes are 6 to 18 MiB, some of them in pages that others left; a per cent of a large heap that fills is no news. */
+#define GROWN_BYTES (UINT64_C(4) << 20)
+enum { GROWN_PART = 100 };
 
 uint64_t asking_interval_ms(uint64_t interval_ms, uint64_t age_ms)
 {

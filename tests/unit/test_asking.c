@@ -40,11 +40,11 @@ static void what_has_grown_past_the_answer_outdates_it(void **state)
 	} rows[] = {
 		{ 300, 309, 60000, true },    /* one job's classes */
 		{ 300, 309, 59999, false },   /* not sooner than a minute after the last time */
-		{ 300, 305, 300000, false },  /* noise */
-		{ 100, 105, 300000, false },  /* the same in a small one */
+		{ 300, 303, 300000, false },  /* noise */
+		{ 100, 103, 300000, false },  /* the same in a small one */
 		{ 300, 200, 300000, false },  /* less than there was */
-		{ 8192, 8300, 60000, false }, /* a large heap that fills: 1.3 % */
-		{ 8192, 8400, 60000, true },
+		{ 8192, 8260, 60000, false }, /* a large heap that fills: 0.8 % */
+		{ 8192, 8280, 60000, true },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		assert_int_equal(asking_outgrown(qty_measured(rows[i].then_mib * MIB),
