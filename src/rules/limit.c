@@ -49,9 +49,9 @@ static void observe_overrun(const struct ledger *ledger, struct finding *finding
 }
 
 /* More room is no remedy for a leak: say so where it could be one. */
-static void cause_leak(struct finding *finding)
+static void cause_leak(const struct rule_input *input, struct finding *finding)
 {
-	if (finding->owner == OWNER_NATIVE_OTHER)
+	if (blame_owner(input) == OWNER_NATIVE_OTHER)
 		finding_cause(
 			finding,
 			"native memory leaks: native-other then grows between two reports, and a higher limit only buys time");
@@ -134,7 +134,7 @@ enum rule_answer rule_freeboard_low(const struct rule_input *input, struct findi
 		"one owner outgrew its budget: then its line stands above its budget and goes on growing between two reports");
 	finding_cause(finding,
 		      "a passing peak (checkpoint, restore, restart): then the floor falls again within minutes");
-	cause_leak(finding);
+	cause_leak(input, finding);
 	finding_setting_bytes(finding, judged.setting, limit, judged.where);
 	finding_setting(finding, input->snapshot, "-Xmx");
 	finding_bytes(finding, "limit_bytes", limit);
@@ -251,7 +251,7 @@ enum rule_answer rule_demand_over_limit(const struct rule_input *input, struct f
 		"the limit was set to the heap, or to Flink's flink.size, without what lives outside it: compare limit and parts");
 	finding_cause(finding,
 		      "\"everything else\" is unusually large: then its lines, not the settings, are the matter");
-	cause_leak(finding);
+	cause_leak(input, finding);
 	finding_setting_bytes(finding, judged.setting, limit, judged.where);
 	finding_setting(finding, input->snapshot, "-Xmx");
 	finding_setting(finding, input->snapshot, "-XX:MaxDirectMemorySize");

@@ -116,7 +116,7 @@ static bool tick(uint64_t second)
 	recon_run(snapshot, ledger);
 	aged_apply(mark, snapshot, 1000, ledger);
 	standing_open(&standings, open);
-	struct rule_input input = { snapshot, ledger, &thresholds, NULL, open, NULL };
+	struct rule_input input = { .snapshot = snapshot, .ledger = ledger, .thresholds = &thresholds, .open = open };
 	rules_run(&input, verdict);
 	standing_step(&standings, verdict, (struct mono){ second * 1000000000 }, edges);
 	struct sample_input in = { .snapshot = snapshot, .ledger = ledger, .mark = mark, .with_composition = true };

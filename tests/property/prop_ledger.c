@@ -301,7 +301,7 @@ static void every_report_is_a_document(void **state)
 		struct snapshot *s = chaos_new(&prng, false); /* figures of real machines: JSON readers stop at 2^63 */
 		struct thresholds thresholds;
 		thresholds_init(&thresholds);
-		struct rule_input input = { s, l, &thresholds, NULL, NULL, NULL };
+		struct rule_input input = { .snapshot = s, .ledger = l, .thresholds = &thresholds };
 		struct err err = { 0 };
 		recon_run(s, l);
 		rules_run(&input, v);

@@ -190,7 +190,9 @@ static struct trend any_trend(struct prng *prng)
 			       pace * 2,
 			       last / (1 + prng_below(prng, 4)),
 			       last,
-			       prng_below(prng, 30 * 86400000ull) };
+			       prng_below(prng, 30 * 86400000ull),
+			       pace * (double)(1 + prng_below(prng, 3)) / 2,
+			       pace * (double)(1 + prng_below(prng, 3)) / 2 };
 }
 
 static struct count any_count(struct prng *prng, uint64_t most)
@@ -244,7 +246,9 @@ static void a_verdict_is_sound(void **state)
 	for (int number = 0; number < snapshots(); number++) {
 		struct snapshot *s = any(&prng, number);
 		struct history_view history = any_history(&prng);
-		struct rule_input input = { s, l, &thresholds, NULL, NULL, number % 2 ? &history : NULL };
+		struct rule_input input = {
+			.snapshot = s, .ledger = l, .thresholds = &thresholds, .history = number % 2 ? &history : NULL
+		};
 		recon_run(s, l);
 		rules_run(&input, v);
 		for (size_t i = 0; i < v->n_findings; i++)
@@ -272,7 +276,9 @@ static void later_changes_agree(void **state)
 	for (int number = 0; number < snapshots(); number++) {
 		struct snapshot *s = any(&prng, number);
 		struct history_view history = any_history(&prng);
-		struct rule_input input = { s, l, &thresholds, NULL, NULL, number % 2 ? &history : NULL };
+		struct rule_input input = {
+			.snapshot = s, .ledger = l, .thresholds = &thresholds, .history = number % 2 ? &history : NULL
+		};
 		recon_run(s, l);
 		rules_run(&input, v);
 		for (size_t i = 0; i < v->n_findings; i++)
@@ -298,7 +304,7 @@ static void what_is_unread_is_not_judged(void **state)
 	thresholds_init(&thresholds);
 	for (int number = 0; number < snapshots(); number++) {
 		struct snapshot *s = any(&prng, number);
-		struct rule_input input = { s, l, &thresholds, NULL, NULL, NULL };
+		struct rule_input input = { .snapshot = s, .ledger = l, .thresholds = &thresholds };
 		recon_run(s, l);
 		rules_run(&input, a);
 		chaos_garbage(&prng, s);
@@ -333,8 +339,8 @@ static void what_is_raised_is_held(void **state)
 	struct thresholds holding = thresholds_holding(&thresholds);
 	for (int number = 0; number < snapshots(); number++) {
 		struct snapshot *s = any(&prng, number);
-		struct rule_input first = { s, l, &thresholds, NULL, NULL, NULL },
-				  second = { s, l, &holding, NULL, NULL, NULL };
+		struct rule_input first = { .snapshot = s, .ledger = l, .thresholds = &thresholds },
+				  second = { .snapshot = s, .ledger = l, .thresholds = &holding };
 		recon_run(s, l);
 		rules_run(&first, raised);
 		rules_run(&second, held);
@@ -370,8 +376,9 @@ static void silences_silence_one_rule(void **state)
 		(void)snprintf(silences.items[0].reason, sizeof silences.items[0].reason, "known");
 		silences.items[0].until.ms = s->taken.ms + (number % 3 == 0 ? 0 : 1); /* at its end it is over */
 		silences.items[0].quiet = number % 5 == 0;
-		struct rule_input loud = { s, l, &thresholds, NULL, NULL, NULL },
-				  quiet = { s, l, &thresholds, &silences, NULL, NULL };
+		struct rule_input loud = { .snapshot = s, .ledger = l, .thresholds = &thresholds }, quiet = {
+			.snapshot = s, .ledger = l, .thresholds = &thresholds, .silences = &silences
+		};
 		recon_run(s, l);
 		rules_run(&loud, all);
 		rules_run(&quiet, less);

@@ -157,7 +157,11 @@ static void judge(struct watcher *w, const struct pod *pod)
 	enum severity open[FINDINGS_MAX];
 	enum standing_edge edges[FINDINGS_MAX];
 	standing_open(&w->standings, open);
-	struct rule_input input = { w->snapshot, w->ledger, &w->thresholds, NULL, open, &w->view, NULL };
+	struct rule_input input = { .snapshot = w->snapshot,
+				    .ledger = w->ledger,
+				    .thresholds = &w->thresholds,
+				    .open = open,
+				    .history = &w->view };
 	rules_run(&input, w->verdict);
 	standing_step(&w->standings, w->verdict, mono_of(pod->now_s), edges);
 	for (size_t i = 0; i < rule_count; i++)

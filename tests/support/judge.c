@@ -23,7 +23,9 @@ enum rule_answer judge_over_time(const char *rule, const struct snapshot *snapsh
 {
 	struct thresholds thresholds;
 	thresholds_init(&thresholds);
-	struct rule_input input = { snapshot, ledger, &thresholds, NULL, NULL, history, NULL };
+	struct rule_input input = {
+		.snapshot = snapshot, .ledger = ledger, .thresholds = &thresholds, .history = history
+	};
 	for (size_t i = 0; i < rule_count; i++) {
 		if (strcmp(rule_table[i].name, rule) != 0)
 			continue;

@@ -15,7 +15,7 @@ struct reading *watchkit_reading(const struct snapshot *s, const struct history_
 	struct thresholds thresholds;
 	thresholds_init(&thresholds);
 	if (s) {
-		struct rule_input input = { s, ledger, &thresholds, NULL, NULL, h, NULL };
+		struct rule_input input = { .snapshot = s, .ledger = ledger, .thresholds = &thresholds, .history = h };
 		rules_run(&input, verdict);
 	}
 	const struct agent_sight sight = { .at = { 1764489600000 + (int64_t)second * 1000 },

@@ -119,7 +119,7 @@ static enum rule_answer judge(const struct snapshot *s, const struct ledger *l)
 	struct verdict *v = calloc(1, sizeof *v);
 	struct thresholds thresholds;
 	thresholds_init(&thresholds);
-	struct rule_input input = { s, l, &thresholds, NULL, NULL, NULL };
+	struct rule_input input = { .snapshot = s, .ledger = l, .thresholds = &thresholds };
 	enum rule_answer answer = RULE_SILENT;
 	rules_run(&input, v);
 	for (size_t i = 0; i < v->n_findings; i++)

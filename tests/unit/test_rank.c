@@ -28,7 +28,7 @@ static int set_up(void **state)
 	snapshot = snap_new(&snap_plain);
 	snapshot->cgroup.max = limit_set(2 * GIB);
 	ledger = snap_ledger(snapshot);
-	input = (struct rule_input){ snapshot, ledger, NULL, NULL, NULL, NULL };
+	input = (struct rule_input){ .snapshot = snapshot, .ledger = ledger };
 	return 0;
 }
 

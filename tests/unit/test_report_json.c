@@ -24,7 +24,7 @@ static struct js *report_of(const struct snapshot *s, struct ledger **ret_ledger
 	struct verdict *v = calloc(1, sizeof *v);
 	struct thresholds thresholds;
 	thresholds_init(&thresholds);
-	struct rule_input input = { s, l, &thresholds, NULL, NULL, NULL };
+	struct rule_input input = { .snapshot = s, .ledger = l, .thresholds = &thresholds };
 	auto_buf struct buf out = { .cap = CAP };
 	struct err err = { 0 };
 	struct js *root = NULL;

@@ -46,7 +46,7 @@ static char *picture_of(const struct snapshot *s, void (*bend)(struct ledger *, 
 	struct verdict *v = calloc(1, sizeof *v);
 	struct thresholds thresholds;
 	thresholds_init(&thresholds);
-	struct rule_input input = { s, l, &thresholds, NULL, NULL, NULL };
+	struct rule_input input = { .snapshot = s, .ledger = l, .thresholds = &thresholds };
 	struct buf out = { .cap = CAP };
 	struct err err = { 0 };
 	rules_run(&input, v);

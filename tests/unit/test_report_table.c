@@ -23,7 +23,7 @@ static char *table_in(const struct snapshot *s, bool color, unsigned columns)
 	struct verdict *v = calloc(1, sizeof *v);
 	struct thresholds thresholds;
 	thresholds_init(&thresholds);
-	struct rule_input input = { s, l, &thresholds, NULL, NULL, NULL };
+	struct rule_input input = { .snapshot = s, .ledger = l, .thresholds = &thresholds };
 	struct buf out = { .cap = CAP };
 	struct err err = { 0 };
 	rules_run(&input, v);

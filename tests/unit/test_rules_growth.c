@@ -18,7 +18,7 @@ enum { HOUR = 3600, DAY = 86400 };
 static struct trend slope_of(enum trend_kind kind, double mib_an_hour, uint64_t span_s)
 {
 	double slope = mib_an_hour * MIB / HOUR;
-	return (struct trend){ kind, slope, slope, slope, 0, 0, span_s * 1000 };
+	return (struct trend){ kind, slope, slope, slope, 0, 0, span_s * 1000, slope, slope };
 }
 
 static struct scene scene_of(void)
@@ -51,7 +51,7 @@ static void a_report_is_not_asked(void **state)
 	struct thresholds thresholds;
 	struct verdict *verdict = calloc(1, sizeof *verdict);
 	thresholds_init(&thresholds);
-	struct rule_input input = { sc.s, sc.l, &thresholds, NULL, NULL, NULL };
+	struct rule_input input = { .snapshot = sc.s, .ledger = sc.l, .thresholds = &thresholds };
 	rules_run(&input, verdict);
 	for (size_t i = 0; i < verdict->n_inconclusive; i++)
 		assert_false(rules_find(str_of(verdict->inconclusive[i].rule))->needs_history);
@@ -361,7 +361,7 @@ static void extremes(void **state)
 	sc.h.scans = UINT64_MAX;
 	sc.h.spike_bytes = UINT64_MAX;
 	sc.h.owners[OWNER_NATIVE_OTHER] =
-		(struct trend){ TREND_GROWING, 1e30, 1e30, 1e30, UINT64_MAX, UINT64_MAX, UINT64_MAX };
+		(struct trend){ TREND_GROWING, 1e30, 1e30, 1e30, UINT64_MAX, UINT64_MAX, UINT64_MAX, 1e30, 1e30 };
 	sc.h.events[EVENT_RESTART] = sc.h.events[EVENT_REBALANCE] = UINT32_MAX;
 	sc.h.forecast =
 		(struct forecast){ FORECAST_REACHES, 86399, 86399, 30 * DAY, OWNER_ROCKSDB_TABLE_READERS, UINT64_MAX };

@@ -215,7 +215,9 @@ static void judge_tick(struct run *r, struct mono now, uint64_t t)
 	thresholds_init(&thresholds);
 	history_look(r->history, now, r->s, r->l, &r->space, &r->view);
 	standing_open(&r->standings, open);
-	struct rule_input input = { r->s, r->l, &thresholds, NULL, open, &r->view };
+	struct rule_input input = {
+		.snapshot = r->s, .ledger = r->l, .thresholds = &thresholds, .open = open, .history = &r->view
+	};
 	rules_run(&input, &r->verdict);
 	standing_step(&r->standings, &r->verdict, now, edges);
 	note_edges(r, edges, t);

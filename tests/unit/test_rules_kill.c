@@ -93,7 +93,7 @@ static void names_whose_bytes_went(void **state)
 	struct thresholds thresholds;
 	thresholds_init(&thresholds);
 	struct killed killed = { .known = true, .owner = OWNER_OTHER_PROCESSES, .fell_bytes = 300 * MIB };
-	struct rule_input input = { sc.s, sc.l, &thresholds, NULL, NULL, NULL, &killed };
+	struct rule_input input = { .snapshot = sc.s, .ledger = sc.l, .thresholds = &thresholds, .killed = &killed };
 	const struct rule *oom_kill = rules_find(STR("oom-kill"));
 	sc.f = (struct finding){ .rule = rule, .owner = -1 };
 	assert_int_equal(oom_kill->eval(&input, &sc.f), RULE_FIRED);

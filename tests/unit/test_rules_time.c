@@ -17,7 +17,8 @@ enum { HOUR = 3600, DAY = 86400 };
 static struct trend growing(double first, double last, uint64_t span_s)
 {
 	double slope = (last - first) / (double)span_s;
-	return (struct trend){ TREND_GROWING, slope, slope, slope, (uint64_t)first, (uint64_t)last, span_s * 1000 };
+	return (struct trend){ TREND_GROWING,  slope,         slope, slope, (uint64_t)first,
+			       (uint64_t)last, span_s * 1000, slope, slope };
 }
 
 /* A TaskManager of 2 GiB, 256 MiB of it for metaspace, watched for ten hours. */
@@ -319,7 +320,7 @@ static void extremes(void **state)
 {
 	(void)state;
 	struct scene sc = cache_scene(1000, 30000);
-	struct trend all = { TREND_GROWING, 1e30, 1e30, 1e30, UINT64_MAX, UINT64_MAX, UINT64_MAX };
+	struct trend all = { TREND_GROWING, 1e30, 1e30, 1e30, UINT64_MAX, UINT64_MAX, UINT64_MAX, 1e30, 1e30 };
 	sc.h.span_ms = UINT64_MAX;
 	sc.h.metaspace = sc.h.threads = sc.h.classes = all;
 	sc.h.events[EVENT_RESTART] = 1;

@@ -182,7 +182,7 @@ static void levels_hold_what_is_open(void **state)
 	/* Room of 11 %: below the clear level of a warning (12 %), above its raise level (10 %). */
 	s->cgroup.max = limit_set(qty_or(s->cgroup.stat.anon_bytes, 0) / 89 * 100);
 	struct ledger *l = snap_ledger(s);
-	struct rule_input input = { s, l, &thresholds, NULL, NULL, NULL };
+	struct rule_input input = { .snapshot = s, .ledger = l, .thresholds = &thresholds };
 	rules_run(&input, verdict);
 	for (size_t i = 0; i < verdict->n_findings; i++)
 		assert_string_not_equal(verdict->findings[i].rule, rule);
