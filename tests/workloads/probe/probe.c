@@ -76,18 +76,27 @@ JNIEXPORT jlong JNICALL Java_bankfull_workload_NativeMemory_hold(JNIEnv *env, jc
 	return (jlong)kept;
 }
 
-/* Blocks of which the first page alone is touched, as of a pool whose buffers are larger than what goes through them. */
+/*
+ * Blocks of which the first page and one in the middle are touched, as of a memtable's arena that holds little. Once a larger
+ * one was freed, glibc takes them from its arenas (M_MMAP_THRESHOLD of mallopt(3)).
+ */
 JNIEXPORT jlong JNICALL Java_bankfull_workload_NativeMemory_reserve(JNIEnv *env, jclass type, jlong bytes, jlong block)
 {
+	static int raised;
 	jlong got = 0;
 
 	(void)env;
 	(void)type;
+	if (!raised && block > 0) {
+		void *volatile larger = malloc(2 * (size_t)block);
+		free(larger);
+		raised = 1;
+	}
 	for (; block > 0 && got + block <= bytes; got += block) {
 		volatile char *at = malloc((size_t)block);
 		if (at == NULL)
 			break;
-		*at = 0x5a;
+		at[0] = at[block / 2] = 0x5a;
 	}
 	return got;
 }

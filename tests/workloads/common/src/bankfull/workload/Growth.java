@@ -23,6 +23,7 @@ public final class Growth {
 
     private static final long PAGE = 4096;
     private static final long CHUNK = 64 << 10;
+    private static final long SPARSE = 4 << 20;
     private static final long FILE_BYTES = 64 << 20;
 
     private final List<Object> kept = new ArrayList<>();
@@ -63,8 +64,8 @@ public final class Growth {
             }
             case "malloc-sparse" -> {
                 needNative(kind);
-                step = bytes -> NativeMemory.reserve(bytes, CHUNK);
-                grain = CHUNK;
+                step = bytes -> NativeMemory.reserve(bytes, SPARSE);
+                grain = SPARSE;
             }
             case "classes" -> step = classes();
             case "threads" -> {

@@ -25,7 +25,7 @@ public final class NativeMemory {
     /** Mallocs and touches `bytes` in blocks of `block` bytes from `threads` new pthreads, which then end. Returns how many there are. */
     public static native long hold(long bytes, long block, int threads);
 
-    /** Mallocs `bytes` in blocks of `block` bytes, touches the first page of each, and forgets them. Returns how many bytes. */
+    /** Mallocs `bytes` in blocks of `block` bytes, touches two pages of each, and forgets them. Returns how many bytes. */
     public static native long reserve(long bytes, long block);
 
     /** Frees all held blocks but every `keepEvery`-th (0: keeps none). Returns the blocks still held. */
