@@ -21,6 +21,14 @@ static double around(struct prng *prng, double low, double high)
 	return low * pow(high / low, uniform(prng));
 }
 
+/* One after the other: in an initializer the compiler chooses which of two draws is the first, and thereby the pod. */
+static struct spike draw_spike(struct prng *prng, double low, double high, double low_s, double high_s)
+{
+	struct spike spike = { .height = between(prng, low, high) };
+	spike.left_s = between(prng, low_s, high_s);
+	return spike;
+}
+
 /* One of the chances of `seconds`. */
 static bool happens(struct pod *pod, double seconds, double mean_s)
 {
@@ -126,8 +134,8 @@ static void restart_job(struct pod *pod)
 	pod->job_s = 0;
 	pod->cache = pod->memtables = 0;
 	pod->metaspace += between(&pod->prng, 5, 18); /* the old loader lives until the next full collection */
-	pod->restore =
-		(struct spike){ between(&pod->prng, 0.005, 0.04) * pod->kind->limit, around(&pod->prng, 20, 300) };
+	pod->restore.height = between(&pod->prng, 0.005, 0.04) * pod->kind->limit;
+	pod->restore.left_s = around(&pod->prng, 20, 300);
 	if (prng_one_in(&pod->prng, 3))
 		draw_load(pod); /* it was rescaled */
 }
@@ -143,13 +151,11 @@ static void events(struct pod *pod, double s)
 	if (pod->batch_s > 0 && hour < s)
 		pod->batch = (struct spike){ between(&pod->prng, 0.2, 0.6), pod->batch_s };
 	if (pod->checkpoint_s > 0 && fmod(pod->now_s, pod->checkpoint_s) < s && pod->restore.left_s <= 0)
-		pod->checkpoint = (struct spike){ pod->checkpoint_size * between(&pod->prng, 0.5, 1.2),
-						  between(&pod->prng, 3, 20) };
+		pod->checkpoint = draw_spike(&pod->prng, pod->checkpoint_size * 0.5, pod->checkpoint_size * 1.2, 3, 20);
 	if (kind->flink && happens(pod, s, pod->savepoint_s))
-		pod->savepoint =
-			(struct spike){ between(&pod->prng, 0.005, 0.03) * kind->limit, between(&pod->prng, 30, 120) };
+		pod->savepoint = draw_spike(&pod->prng, 0.005 * kind->limit, 0.03 * kind->limit, 30, 120);
 	if (happens(pod, s, pod->up_s < 1800 ? 300 : 7200))
-		pod->compiler = (struct spike){ between(&pod->prng, 4, 40), between(&pod->prng, 5, 20) };
+		pod->compiler = draw_spike(&pod->prng, 4, 40, 5, 20);
 	if (kind->flink && happens(pod, s, pod->restart_s))
 		restart_job(pod);
 	if (!kind->flink && kind->rocksdb && happens(pod, s, pod->restart_s)) {
