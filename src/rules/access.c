@@ -13,7 +13,7 @@ struct cost {
 	enum severity severity;
 };
 
-/* Gravest first: its remedy is the one change that is advised. */
+/* Of two that are as grave the first one's remedy is the one change that is advised. */
 static const struct cost costs[] = {
 	{ "proc/status", "everything", SEVERITY_WARNING },
 	{ "proc/smaps", "all anonymous lines: no composition at all", SEVERITY_WARNING },
@@ -77,9 +77,8 @@ enum rule_answer rule_access_degraded(const struct rule_input *input, struct fin
 	for (size_t i = 0; i < snapshot->n_gaps; i++) {
 		size_t rank;
 		const struct cost *cost = cost_of(&snapshot->gaps[i], &rank);
-		if (cost->severity > finding->severity)
+		if (cost->severity > finding->severity || (cost->severity == finding->severity && rank < best)) {
 			finding->severity = cost->severity;
-		if (rank < best) {
 			best = rank;
 			gravest = &snapshot->gaps[i];
 		}

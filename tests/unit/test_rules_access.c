@@ -95,6 +95,21 @@ static void the_gravest_decides(void **state)
 	snap_free(s);
 }
 
+/* As most pods are found: NMT is the one with a row further up, and its lack is the lesser one. */
+static void severity_and_text_are_of_the_same_gap(void **state)
+{
+	(void)state;
+	struct snapshot *s = snap_new(&plain);
+	struct finding f;
+	snap_gap(s, "jvm/nmt", ERR_UNSUPPORTED, "b");
+	snap_gap(s, "http/metrics", ERR_GONE, "d");
+	assert_int_equal(ask(s, &f), RULE_FIRED);
+	assert_int_equal(f.severity, SEVERITY_NOTICE);
+	assert_non_null(strstr(f.observation, "http/metrics: d. It costs: "));
+	assert_non_null(strstr(f.change, "--metrics"));
+	snap_free(s);
+}
+
 static void a_refused_scan_leaves_the_last_one(void **state)
 {
 	(void)state;
@@ -137,6 +152,7 @@ int main(void)
 		cmocka_unit_test(silent_with_everything_read),
 		cmocka_unit_test(each_gap_has_its_cost_and_remedy),
 		cmocka_unit_test(the_gravest_decides),
+		cmocka_unit_test(severity_and_text_are_of_the_same_gap),
 		cmocka_unit_test(a_refused_scan_leaves_the_last_one),
 		cmocka_unit_test(all_gaps_with_the_longest_reasons),
 	};
