@@ -118,14 +118,14 @@ static bool is_steady(const struct trend *trend)
  * What is faster than the two hours show. A checkpoint's peak and a savepoint's do not last a quarter of an hour, and in
  * the minute and a half all points must rise; what a bound ends, the forecast knows.
  */
-static void fit_close(const struct history_figure *figure, struct mono now, double room, struct trend_space *space,
-		      struct trend *ret_trend)
+static void fit_close(const struct history_figure *figure, struct mono now, double room, bool flash_alone,
+		      struct trend_space *space, struct trend *ret_trend)
 {
 	static const struct {
 		uint64_t s;
 		size_t least;
 	} windows[] = { { HISTORY_CLOSE_S, TREND_POINTS_MIN }, { HISTORY_FLASH_S, HISTORY_FLASH_POINTS } };
-	for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
+	for (size_t i = flash_alone; i < sizeof windows / sizeof windows[0]; i++) {
 		uint64_t ns = history_ns(windows[i].s);
 		struct mono since = { now.ns > ns ? now.ns - ns : 0 };
 		struct trend trend;
@@ -153,7 +153,7 @@ static void fit_brief(const struct history *history, const struct history_figure
 	if (brief.kind == TREND_TOO_FEW || brief.span_ms < BRIEF_LEAST_S * 1000 || brief.span_ms >= ret_trend->span_ms)
 		return;
 	double seen_s = (double)brief.span_ms / 1000;
-	if (overrules(&brief, room, ret_trend)) {
+	if (overrules(&brief, room, ret_trend) && is_steady(&brief)) {
 		*ret_trend = brief;
 		return;
 	}
@@ -170,10 +170,9 @@ static void fit_recent(const struct history *history, struct history_figure *fig
 {
 	fit_whole(figure, space, ret_trend);
 	fit_brief(history, figure, room, space, ret_trend);
-	/* A cache that is filled anew after a restart is as fast as any leak. */
+	/* A cache that warms up within its plan may be as fast as a leak of an hour, but not as one of minutes. */
 	bool in_plan = history->view.native_may_warm && qty_known(history->view.native_soft_bound_bytes);
-	if (figure != &history->owners[OWNER_NATIVE_OTHER] || !in_plan)
-		fit_close(figure, now, room, space, ret_trend);
+	fit_close(figure, now, room, in_plan && figure == &history->owners[OWNER_NATIVE_OTHER], space, ret_trend);
 }
 
 /* p99 - median of `n` slots that end `back` slots ago, less what `slope` adds from one to the next. */

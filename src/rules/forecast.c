@@ -66,6 +66,29 @@ static void buy_time(const struct rule_input *input, const struct judged_limit *
 	room_raise_limit(input, limit, finding, sat_add(limit->bytes, more));
 }
 
+/*
+ * What grows has a bound, and all that is expected fits: a heap, a block cache, or native memory that may be a cache
+ * which nobody reads. It fills as a leak does, and ends.
+ */
+static bool is_planned(const struct rule_input *input, int owner, const struct judged_limit *limit)
+{
+	if (owner < 0 || limit->is_pod)
+		return false;
+	if (owner == OWNER_NATIVE_OTHER)
+		return input->history->native_may_warm;
+	return input->ledger->lines[owner].bound.kind == LIMIT_SET && qty_known(room_expected(input)) &&
+	       !room_demand_is_over(input);
+}
+
+/* It is watched for twice as long as it would have to go on; minutes tell nothing of what has a bound. */
+static bool may_end_in_plan(const struct rule_input *input, const struct trend *trend, uint64_t left_s)
+{
+	bool is_short = trend->span_ms / 1000 < HOUR_S;
+	if (is_short && trend->kind == TREND_GROWING)
+		return input->ledger->lines[input->history->forecast.owner].bound.kind == LIMIT_SET;
+	return left_s > trend->span_ms / 1000 / 2;
+}
+
 enum rule_answer rule_limit_forecast(const struct rule_input *input, struct finding *finding)
 {
 	struct judged_limit limit;
@@ -91,9 +114,7 @@ enum rule_answer rule_limit_forecast(const struct rule_input *input, struct find
 	uint64_t span_ms = trend->span_ms;
 	if (growing_may_end(trend, forecast->likely_s))
 		return RULE_SILENT;
-	/* A cache that nobody reads fills as a leak does, and ends: it is watched as long as it would have to go on. */
-	if (forecast->owner == OWNER_NATIVE_OTHER && input->history->native_may_warm && span_ms / 1000 >= HOUR_S &&
-	    forecast->likely_s > span_ms / 1000)
+	if (is_planned(input, forecast->owner, &limit) && may_end_in_plan(input, trend, forecast->likely_s))
 		return RULE_SILENT;
 	if (!growing_reaches(input, T_LIMIT_FORECAST_REACH, span_ms, forecast->likely_s, finding))
 		return RULE_INCONCLUSIVE;

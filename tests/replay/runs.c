@@ -97,14 +97,17 @@ void run_leak(struct pod_kind kinds[KINDS], uint64_t seed, enum owner owner, dou
 	struct watcher *w = calloc(1, sizeof *w);
 	if (!w)
 		abort();
-	/* One draw after the other: of two arguments the compiler chooses which is the first. */
-	double warm_s = pick(&prng, 0.1, 6) * HOUR_S;
-	pod_begin(&pod, kind, prng_u64(&prng), &leak, instrumented, BEGIN_S, warm_s);
-	/* Room for the fastest: 10 % a minute from 90 % would leave a minute in all. */
 	struct pod_kind roomy = *kind;
-	roomy.limit = floor(pod_floor(&pod) / pick(&prng, 0.35, 0.45));
-	if (kind->flink && roomy.limit < roomy.process)
+	/* Room for the fastest: 10 % a minute from 90 % would leave a minute in all. No limit is below Flink's own size. */
+	for (unsigned tries = 0; tries < 100; tries++) {
+		/* One draw after the other: of two arguments the compiler chooses which is the first. */
+		double warm_s = pick(&prng, 0.1, 6) * HOUR_S;
+		pod_begin(&pod, kind, prng_u64(&prng), &leak, instrumented, BEGIN_S, warm_s);
+		roomy.limit = floor(pod_floor(&pod) / pick(&prng, 0.35, 0.45));
+		if (!kind->flink || roomy.limit >= roomy.process)
+			break;
 		roomy.limit = roomy.process;
+	}
 	pod.kind = &roomy;
 	w->trace = trace;
 	if (trace)
