@@ -21,7 +21,7 @@ static void figure_clear(struct history_figure *figure)
 	trend_clear(&figure->close);
 	trend_clear(&figure->brief);
 	trend_clear(&figure->whole);
-	figure->pushed = figure->fitted_first = figure->fitted_last = (struct mono){ 0 };
+	figure->pushed = figure->fitted_first = figure->fitted_last = figure->brief_last = (struct mono){ 0 };
 }
 
 static void owners_clear(struct history *history)

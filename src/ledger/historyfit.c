@@ -142,14 +142,17 @@ static void fit_close(const struct history_figure *figure, struct mono now, doub
  * goes on steadily after a warm-up, growth that has ended. Not where something started in them: what is filled again
  * after a restart is no trend.
  */
-static void fit_brief(const struct history *history, const struct history_figure *figure, double room,
+static void fit_brief(const struct history *history, struct history_figure *figure, double room,
 		      struct trend_space *space, struct trend *ret_trend)
 {
-	struct trend brief;
 	const struct trend_series *series = &figure->brief;
 	if (history->brief_is_eventful || (!grows(ret_trend) && is_far(series, (struct mono){ 0 }, room)))
 		return;
-	trend_fit(series, space, &brief);
+	if (series->n && series->points[series->n - 1].at.ns != figure->brief_last.ns) {
+		trend_fit(series, space, &figure->fitted_brief);
+		figure->brief_last = series->points[series->n - 1].at;
+	}
+	struct trend brief = figure->fitted_brief;
 	if (brief.kind == TREND_TOO_FEW || brief.span_ms < BRIEF_LEAST_S * 1000 || brief.span_ms >= ret_trend->span_ms)
 		return;
 	double seen_s = (double)brief.span_ms / 1000;

@@ -36,9 +36,9 @@ enum {
 struct history_figure {
 	struct trend_series close, brief, whole;
 	struct mono pushed;
-	/* What the whole series said when it ended so: it takes a point in many minutes, and is fitted no oftener. */
-	struct trend fitted;
-	struct mono fitted_first, fitted_last;
+	/* What they said when they ended so: the whole one takes a point in many minutes, and none is fitted oftener. */
+	struct trend fitted, fitted_brief;
+	struct mono fitted_first, fitted_last, brief_last;
 };
 
 /* One event, and what the native pool held before it and held when it had settled. */

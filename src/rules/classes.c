@@ -91,6 +91,9 @@ enum rule_answer rule_metaspace_growth(const struct rule_input *input, struct fi
 		left_s = growing_left_s(room, trend->slope);
 	if (left_s != FORECAST_NEVER && left_s >= sat_mul(judged_level(input, T_METASPACE_GROWTH_DAYS), DAY_S))
 		return RULE_SILENT;
+	if (left_s != FORECAST_NEVER &&
+	    !growing_reaches(input, T_METASPACE_GROWTH_REACH, trend->span_ms, left_s, finding))
+		return RULE_INCONCLUSIVE;
 	finding->severity = left_s == FORECAST_NEVER ? SEVERITY_NOTICE : SEVERITY_WARNING;
 	finding->owner = OWNER_METASPACE;
 	finding->excess_bytes = growing_grown(trend);

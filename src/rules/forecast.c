@@ -11,7 +11,7 @@
 #include "rules/room.h"
 #include "rules/text.h"
 
-enum { HOUR_S = 3600, DAY_S = 86400 };
+enum { HOUR_S = 3600, DAY_S = 86400, CLOSE_S = 900, FLASH_S = 90 };
 
 static enum severity severity_of(const struct rule_input *input, uint64_t left_s)
 {
@@ -67,26 +67,40 @@ static void buy_time(const struct rule_input *input, const struct judged_limit *
 }
 
 /*
- * What grows has a bound, and all that is expected fits: a heap, a block cache, or native memory that may be a cache
- * which nobody reads. It fills as a leak does, and ends.
+ * What grows has a bound that fits below the limit: a heap, a block cache, or native memory that may be a cache which
+ * nobody reads. It fills as a leak does, and ends.
  */
-static bool is_planned(const struct rule_input *input, int owner, const struct judged_limit *limit)
+static bool is_planned(const struct rule_input *input, int owner)
 {
-	if (owner < 0 || limit->is_pod)
+	const struct ledger *ledger = input->ledger;
+	if (owner < 0 || ledger->freeboard_bytes.bytes < 0)
 		return false;
 	if (owner == OWNER_NATIVE_OTHER)
 		return input->history->native_may_warm;
-	return input->ledger->lines[owner].bound.kind == LIMIT_SET && qty_known(room_expected(input)) &&
-	       !room_demand_is_over(input);
+	const struct ledger_line *line = &ledger->lines[owner];
+	uint64_t held = line->bytes.bytes;
+	if (owner == OWNER_ROCKSDB_BLOCK_CACHE) /* the bound is that of the three lines together */
+		held = sat_add(held, sat_add(ledger_bytes(ledger, OWNER_ROCKSDB_MEMTABLES),
+					     ledger_bytes(ledger, OWNER_ROCKSDB_TABLE_READERS)));
+	return line->bound.kind == LIMIT_SET &&
+	       sat_sub(line->bound.bytes, held) <= (uint64_t)ledger->freeboard_bytes.bytes;
 }
 
-/* It is watched for twice as long as it would have to go on; minutes tell nothing of what has a bound. */
+/* It is watched for twice as long as it would have to go on; native memory that fills the room in minutes is no cache. */
 static bool may_end_in_plan(const struct rule_input *input, const struct trend *trend, uint64_t left_s)
 {
-	bool is_short = trend->span_ms / 1000 < HOUR_S;
-	if (is_short && trend->kind == TREND_GROWING)
-		return input->ledger->lines[input->history->forecast.owner].bound.kind == LIMIT_SET;
-	return left_s > trend->span_ms / 1000 / 2;
+	uint64_t span_s = trend->span_ms / 1000;
+	bool is_cache = input->history->forecast.owner == OWNER_NATIVE_OTHER;
+	uint64_t hasty_s = !is_cache ? 0 : qty_known(input->history->native_soft_bound_bytes) ? FLASH_S : CLOSE_S;
+	return span_s > hasty_s && left_s > span_s / 2;
+}
+
+/* The short windows have looked four times as far ahead as they are long, for growth that is steady and new (history.h). */
+static bool reaches(const struct rule_input *input, const struct trend *trend, uint64_t left_s, struct finding *finding)
+{
+	uint64_t span_s = trend->span_ms / 1000;
+	return (span_s <= CLOSE_S && left_s <= 4 * span_s) ||
+	       growing_reaches(input, T_LIMIT_FORECAST_REACH, trend->span_ms, left_s, finding);
 }
 
 enum rule_answer rule_limit_forecast(const struct rule_input *input, struct finding *finding)
@@ -111,12 +125,11 @@ enum rule_answer rule_limit_forecast(const struct rule_input *input, struct find
 		return RULE_SILENT;
 	const struct trend *trend =
 		forecast->owner >= 0 ? &input->history->owners[forecast->owner] : &input->history->floor;
-	uint64_t span_ms = trend->span_ms;
 	if (growing_may_end(trend, forecast->likely_s))
 		return RULE_SILENT;
-	if (is_planned(input, forecast->owner, &limit) && may_end_in_plan(input, trend, forecast->likely_s))
+	if (is_planned(input, forecast->owner) && may_end_in_plan(input, trend, forecast->likely_s))
 		return RULE_SILENT;
-	if (!growing_reaches(input, T_LIMIT_FORECAST_REACH, span_ms, forecast->likely_s, finding))
+	if (!reaches(input, trend, forecast->likely_s, finding))
 		return RULE_INCONCLUSIVE;
 	finding->severity = severity;
 	finding->owner = forecast->owner;

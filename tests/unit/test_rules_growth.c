@@ -76,8 +76,9 @@ static void forecast_levels(void **state)
 		{ "an hour", FORECAST_REACHES, HOUR, 10 * HOUR, RULE_FIRED, SEVERITY_WARNING },
 		{ "a second less", FORECAST_REACHES, HOUR - 1, 10 * HOUR, RULE_FIRED, SEVERITY_CRITICAL },
 		{ "now", FORECAST_REACHES, 0, 10 * HOUR, RULE_FIRED, SEVERITY_CRITICAL },
-		{ "four times what was watched", FORECAST_REACHES, 8 * HOUR, 2 * HOUR, RULE_FIRED, SEVERITY_WARNING },
-		{ "a second more", FORECAST_REACHES, 8 * HOUR + 1, 2 * HOUR, RULE_INCONCLUSIVE, 0 },
+		{ "three times what was watched", FORECAST_REACHES, 6 * HOUR, 2 * HOUR, RULE_FIRED, SEVERITY_WARNING },
+		{ "a second more", FORECAST_REACHES, 6 * HOUR + 1, 2 * HOUR, RULE_INCONCLUSIVE, 0 },
+		{ "minutes look further", FORECAST_REACHES, HOUR, HOUR / 4, RULE_FIRED, SEVERITY_WARNING },
 		{ "a pace that falls", FORECAST_DECELERATING, HOUR, 10 * HOUR, RULE_SILENT, 0 },
 		{ "no growth", FORECAST_NOT_GROWING, FORECAST_NEVER, 10 * HOUR, RULE_SILENT, 0 },
 		{ "too few samples", FORECAST_INCONCLUSIVE, FORECAST_NEVER, 60, RULE_INCONCLUSIVE, 0 },
@@ -150,7 +151,8 @@ static void native_levels(void **state)
 		enum rule_answer answer;
 	} table[] = {
 		{ "a leak of 60 MiB an hour", TREND_GROWING, 60, 10 * HOUR, 0, RULE_FIRED },
-		{ "of 30", TREND_GROWING, 31, 10 * HOUR, 0, RULE_FIRED },
+		{ "of 45", TREND_GROWING, 45, 10 * HOUR, 0, RULE_FIRED },
+		{ "of 30, too far for ten hours", TREND_GROWING, 30, 10 * HOUR, 0, RULE_INCONCLUSIVE },
 		{ "over a day, of 4: some two weeks", TREND_GROWING, 4, 25 * HOUR, 0, RULE_FIRED },
 		{ "of 3: more than that", TREND_GROWING, 3, 25 * HOUR, 0, RULE_SILENT },
 		{ "a pace that falls", TREND_DECELERATING, 60, 10 * HOUR, 0, RULE_SILENT },

@@ -49,16 +49,18 @@ static void metaspace_levels(void **state)
 	} table[] = {
 		{ "60 MiB in ten hours", 100, 160, 10 * HOUR, TREND_GROWING, TREND_GROWING, RULE_FIRED },
 		{ "classes unread", 100, 160, 10 * HOUR, TREND_GROWING, TREND_TOO_FEW, RULE_FIRED },
-		{ "17 MiB in an hour", 100, 117, HOUR, TREND_GROWING, TREND_GROWING, RULE_FIRED },
-		{ "16", 100, 116, HOUR, TREND_GROWING, TREND_GROWING, RULE_SILENT },
+		{ "17 MiB in an hour", 200, 217, HOUR, TREND_GROWING, TREND_GROWING, RULE_FIRED },
+		{ "16", 200, 216, HOUR, TREND_GROWING, TREND_GROWING, RULE_SILENT },
 		{ "too short", 100, 160, HOUR - 60, TREND_GROWING, TREND_GROWING, RULE_INCONCLUSIVE },
 		{ "as many classes as ever", 100, 160, 10 * HOUR, TREND_GROWING, TREND_FLAT, RULE_SILENT },
 		{ "fewer", 100, 160, 10 * HOUR, TREND_GROWING, TREND_SHRINKING, RULE_SILENT },
 		{ "a pace that falls", 100, 160, 10 * HOUR, TREND_DECELERATING, TREND_GROWING, RULE_SILENT },
 		{ "none", 100, 160, 10 * HOUR, TREND_FLAT, TREND_GROWING, RULE_SILENT },
 		{ "unread", 0, 0, 10 * HOUR, TREND_TOO_FEW, TREND_TOO_FEW, RULE_INCONCLUSIVE },
-		{ "a week is left", 100, 119.5, 21 * HOUR, TREND_GROWING, TREND_GROWING, RULE_FIRED },
-		{ "more than a week", 100, 116.5, 21 * HOUR, TREND_GROWING, TREND_GROWING, RULE_SILENT },
+		{ "more than six times what was watched", 100, 119.5, 20 * HOUR, TREND_GROWING, TREND_GROWING,
+		  RULE_INCONCLUSIVE },
+		{ "a week is left", 80.5, 119.5, 42 * HOUR, TREND_GROWING, TREND_GROWING, RULE_FIRED },
+		{ "more than a week", 83.5, 116.5, 42 * HOUR, TREND_GROWING, TREND_GROWING, RULE_SILENT },
 	};
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		struct scene sc = scene_of();
