@@ -13,6 +13,7 @@ enum {
 	THREADS_NOISE = 16,
 	CLASSES_NOISE = 200,
 	BRIEF_LEAST_S = 3600,   /* a brief window shorter than this overrules no longer one */
+	BRIEF_EVERY_S = 180,    /* two hours do not say another thing each minute */
 	BRIEF_REACH = 4,        /* times its length: what it says of later is the whole window's to say */
 	STANDS_NOISES = 4,      /* growth that should have shown in the brief window, in TREND_NOISE_BYTES */
 	SMALL_BYTES = 16 << 20, /* an owner that came late and is no larger than this needs no trend */
@@ -148,7 +149,7 @@ static void fit_brief(const struct history *history, struct history_figure *figu
 	const struct trend_series *series = &figure->brief;
 	if (history->brief_is_eventful || (!grows(ret_trend) && is_far(series, (struct mono){ 0 }, room)))
 		return;
-	if (series->n && series->points[series->n - 1].at.ns != figure->brief_last.ns) {
+	if (series->n && series->points[series->n - 1].at.ns >= figure->brief_last.ns + history_ns(BRIEF_EVERY_S)) {
 		trend_fit(series, space, &figure->fitted_brief);
 		figure->brief_last = series->points[series->n - 1].at;
 	}
