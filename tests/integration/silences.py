@@ -229,7 +229,7 @@ class RealAgent:
             self.process = subprocess.Popen(
                 [os.path.join(WORK, "bankfull"), "agent", "--pid", PID, "--limit", "20m", "--interval", "1s", "--smaps-interval", "5s",
                  "--listen", "127.0.0.1:%d" % self.port, "--collector", "ws://127.0.0.1:%d/agent" % c.port, "--namespace", "real",
-                 "--workload", "probe", "--pod", "probe-1", "--no-metrics"], stdout=subprocess.DEVNULL, stderr=log)
+                 "--workload", "probe", "--pod", "probe-1", "--no-metrics", "--grace", "4s"], stdout=subprocess.DEVNULL, stderr=log)
 
     def series(self, name):
         try:
