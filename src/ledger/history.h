@@ -43,8 +43,8 @@ struct history_view {
 	struct trend owners[OWNER_COUNT];
 	struct trend floor, native_pool, threads, metaspace, classes; /* of threads and classes: counts, not bytes */
 	struct forecast forecast;
-	uint64_t spike_bytes;                      /* p99 - median of the floor, less its trend */
-	struct qty native_soft_bound_bytes;        /* of native-other: what may warm up in it and is no leak */
+	uint64_t spike_bytes;               /* p99 - median of the floor, less its trend */
+	struct qty native_soft_bound_bytes; /* of native-other: what may warm up in it and is no leak */
 	/*
 	 * native-other may be a cache that warms up and nobody reads: RocksDB's, within what is set aside for it, or
 	 * without anything that bounds it. Its growth then is no leak while it can end by itself.

@@ -8,7 +8,7 @@
 enum {
 	HISTORY_GAP_S = 300,    /* without a tick for so long, nobody knows what happened between */
 	HISTORY_SPACING_S = 60, /* between two points: a full series then is two hours */
-	HISTORY_CLOSE_S = 900, /* what grows so fast that the limit is an hour away shows in a quarter of one */
+	HISTORY_CLOSE_S = 900,  /* what grows so fast that the limit is an hour away shows in a quarter of one */
 	HISTORY_CLOSE_SPACING_S = 10,
 	HISTORY_FLASH_S = 90, /* and what fills the room in minutes shows in four scans: what moves is scanned sooner */
 	HISTORY_FLASH_POINTS = 4,
