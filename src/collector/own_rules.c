@@ -29,6 +29,7 @@ enum {
 	AFTER_BYE_MS = 60000,
 	/* Several scans, and the first look at JVM and engine: a busy JVM is scanned less often. */
 	SCANS_MS = 300000,
+	FIRST_SCANS_MS = 60000, /* two of them, and what an agent waits for before the first */
 	SWEEP_MS = 24 * 3600 * 1000,
 	/* Before the fleet forgets the agent itself. */
 	FORGOTTEN_MS = FLEET_FORGET_MS - 60000,
@@ -196,7 +197,9 @@ static void judge_access(struct own_rules *rules, const struct fleet_pod *pod, s
 		best = access_of_id(open->id);
 	if (open && now_has >= best)
 		clear(rules, pod->agent, open);
-	if (open || now_has >= best || is_crowded(pod))
+	/* A JVM that has just come is not read to the end before its first scan. */
+	bool young = pod->alive_since.ms > 0 && now.ms - pod->alive_since.ms < FIRST_SCANS_MS;
+	if (open || now_has >= best || young || is_crowded(pod))
 		return;
 	struct wire_finding *finding =
 		raise_rule(rules, pod->agent, NULL, rule, access_level_names[best], SEVERITY_WARNING, now);

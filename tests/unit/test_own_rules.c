@@ -174,7 +174,7 @@ static void lost_access(void **state)
 	sample.pid = 18;
 	sample.access = ACCESS_STATUS;
 	fleet_sample(w->fleet, agent, &sample, world_wall(w));
-	world_step(w, 1);
+	world_step(w, 60);
 	assert_int_equal(world_n_open(w, agent, "agent-access-lost", &open), 1);
 	assert_string_equal(open.title, "it could read 'full' and reads 'status' now");
 	/* After a restart it is still known what was lost. */
@@ -190,6 +190,30 @@ static void lost_access(void **state)
 	fleet_sample(w->fleet, agent, &sample, world_wall(w));
 	world_step(w, 1);
 	assert_int_equal(world_n_open(w, agent, "agent-access-lost", NULL), 0);
+}
+
+/* Each restart of a container began with a warning: the first sample of a JVM comes before its first scan. */
+static void a_jvm_that_has_just_come_has_lost_nothing(void **state)
+{
+	struct world *w = *state;
+	static struct wire_sample sample;
+	int64_t agent = world_connect(w, 0);
+	const struct fleet_pod *pod = fleet_find(w->fleet, agent);
+	fleetfill_sample(&sample, 0);
+	sample.head.epoch = pod->epoch;
+	sample.access = ACCESS_FULL;
+	fleet_sample(w->fleet, agent, &sample, world_wall(w));
+	world_step(w, 100);
+	sample.pid = 0;
+	fleet_sample(w->fleet, agent, &sample, world_wall(w));
+	sample.pid = 18;
+	sample.access = ACCESS_STATUS;
+	fleet_sample(w->fleet, agent, &sample, world_wall(w));
+	world_step(w, 5);
+	assert_int_equal(world_n_open(w, agent, "agent-access-lost", NULL), 0);
+	fleet_sample(w->fleet, agent, &sample, world_wall(w));
+	world_step(w, 60);
+	assert_int_equal(world_n_open(w, agent, "agent-access-lost", NULL), 1);
 }
 
 /* Open in the store, of an agent that this collector has never heard of. */
@@ -366,6 +390,7 @@ int main(void)
 		TEST(a_restart_forgets_nothing),
 		TEST(many_at_once),
 		TEST(lost_access),
+		TEST(a_jvm_that_has_just_come_has_lost_nothing),
 		TEST(the_store_is_swept),
 		cmocka_unit_test(the_disk_fills),
 		cmocka_unit_test(the_pace),
