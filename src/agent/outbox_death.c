@@ -14,6 +14,8 @@ enum {
 	LINE_MAX_BYTES = 16 * 1024,
 	LINE_BODY_MAX = 12 * 1024,
 	LAST_SAMPLES = 8, /* of the line */
+	/* So long a composition that names more is the better last one. */
+	NAMED_MS = 60000
 };
 
 /* --- reading the recorder ------------------------------------------------------------------ */
@@ -38,6 +40,24 @@ struct recall {
 	size_t n[2];
 };
 
+static unsigned n_named(const struct wire_sample *sample)
+{
+	unsigned n = 0;
+	for (int owner = 0; owner < OWNER_COUNT; owner++)
+		n += qty_known(sample->owners[owner]);
+	return n;
+}
+
+/*
+ * Before a kill all threads wait for memory, those that answer for metrics as well: in the last scans what they named stands
+ * in native-other, which has not grown for that.
+ */
+static bool names_less(const struct wire_sample *last, const struct wire_sample *sample)
+{
+	return sample->has_composition && n_named(sample) < n_named(last) &&
+	       sample->head.mono_ms >= last->head.mono_ms && sample->head.mono_ms - last->head.mono_ms <= NAMED_MS;
+}
+
 static bool recall_each(void *context, struct mono taken, struct wall wall, struct str text)
 {
 	struct recall *recall = context;
@@ -50,6 +70,8 @@ static bool recall_each(void *context, struct mono taken, struct wall wall, stru
 	for (int with = 0; with < (sample->has_composition ? 2 : 1); with++) {
 		if (recall->n[with]++ == 0)
 			recall->first[with] = *sample;
+		else if (with && names_less(&recall->last[1], sample))
+			continue;
 		recall->last[with] = *sample;
 	}
 	return true;

@@ -302,18 +302,22 @@ static void rig_freep(struct rig **rig)
 }
 #define auto_rig auto_(rig_freep) struct rig *
 
+static uint64_t sampled_ms;
+static bool without_metrics;
+
 static void sample(struct rig *rig, int n)
 {
-	static uint64_t ms;
 	for (int i = 0; i < n; i++) {
 		struct wire_sample s = { .interval_ms = 1000, .pid = 42, .start_ticks = 77, .forecast.owner = -1 };
-		s.head.wall.ms = 1700000000000 + (int64_t)(ms += 5000);
-		s.head.mono_ms = ms;
+		s.head.wall.ms = 1700000000000 + (int64_t)(sampled_ms += 5000);
+		s.head.mono_ms = sampled_ms;
 		s.urgent = true;
-		s.floor_bytes = qty_measured(ms);
+		s.floor_bytes = qty_measured(sampled_ms);
 		s.has_composition = i % 3 == 0;
 		for (int owner = 0; owner < OWNER_COUNT && s.has_composition; owner++)
-			s.owners[owner] = qty_measured(ms + (uint64_t)owner);
+			s.owners[owner] = qty_measured(sampled_ms + (uint64_t)owner);
+		if (without_metrics)
+			s.owners[OWNER_ROCKSDB_MEMTABLES] = (struct qty){ 0 };
 		outbox_sample(rig->outbox, &s);
 	}
 }
@@ -602,6 +606,26 @@ static void growth_is_measured_between_what_was_recorded(void **state)
 	assert_int_equal(last.head.mono_ms - first.head.mono_ms, 99 * 5000);
 }
 
+static void a_last_scan_without_metrics_is_not_the_measure(void **state)
+{
+	(void)state;
+	auto_rig rig = rig_new(false);
+	struct wire_sample first, last;
+	start(rig, false);
+	sample(rig, 4);
+	uint64_t named_ms = sampled_ms;
+	without_metrics = true;
+	sample(rig, 8); /* three more compositions within 40 s: metrics are the first to fail in a thrash */
+	assert_true(outbox_recall(rig->outbox, 42, 77, &first, &last));
+	assert_int_equal(last.head.mono_ms, named_ms);
+	assert_true(qty_known(last.owners[OWNER_ROCKSDB_MEMTABLES]));
+	sample(rig, 24); /* nobody has named them for two minutes: then what is there must do */
+	without_metrics = false;
+	assert_true(outbox_recall(rig->outbox, 42, 77, &first, &last));
+	assert_false(qty_known(last.owners[OWNER_ROCKSDB_MEMTABLES]));
+	assert_true(last.head.mono_ms > named_ms + 60000);
+}
+
 static bool forty_came(struct rig *rig)
 {
 	return rig->c.hellos >= 1 && rig->c.samples >= 40;
@@ -711,6 +735,7 @@ int main(void)
 		cmocka_unit_test(a_death_goes_out_whole),
 		cmocka_unit_test(a_full_pipe_blocks_nothing),
 		cmocka_unit_test(growth_is_measured_between_what_was_recorded),
+		cmocka_unit_test(a_last_scan_without_metrics_is_not_the_measure),
 		cmocka_unit_test(a_stop_waits_for_a_postmortem),
 		cmocka_unit_test(a_stop_ends_when_all_is_acked),
 		cmocka_unit_test(a_disk_with_room_is_tried_before_the_end),
