@@ -16,7 +16,7 @@
 #include "rules/sight.h"
 #include "rules/text.h"
 
-enum { DAY_S = 86400 };
+enum { HOUR_S = 3600, DAY_S = 86400 };
 
 static const enum history_event step_kinds[] = { EVENT_RESTART, EVENT_REBALANCE };
 enum { STEP_KINDS = 2 };
@@ -115,7 +115,9 @@ static void tell_growth(const struct rule_input *input, const struct trend *tren
 static enum rule_answer fire_growth(const struct rule_input *input, const struct trend *trend, uint64_t left_s,
 				    struct finding *finding)
 {
-	finding->severity = is_guess(input) || left_s == FORECAST_NEVER ? SEVERITY_NOTICE : SEVERITY_WARNING;
+	/* As limit-forecast: what is days away is worth a look, and nobody's night. */
+	bool near = left_s < sat_mul(judged_level(input, T_LIMIT_FORECAST_WARNING), HOUR_S);
+	finding->severity = is_guess(input) || !near ? SEVERITY_NOTICE : SEVERITY_WARNING;
 	finding->owner = OWNER_NATIVE_OTHER;
 	finding->excess_bytes = growing_grown(trend);
 	tell_growth(input, trend, left_s, finding);
