@@ -44,7 +44,7 @@ bool growing_reaches(const struct rule_input *input, enum threshold reach, uint6
 
 bool growing_may_end(const struct trend *trend, uint64_t left_s)
 {
-	return trend->kind == TREND_GROWING && trend->late < trend->early * 3 / 4 && left_s > trend->span_ms / 1000;
+	return trend->kind == TREND_GROWING && trend->late < trend->early * 4 / 5 && left_s > trend->span_ms / 1000;
 }
 
 bool growing_is_steady(const struct trend *trend)

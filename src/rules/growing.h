@@ -13,7 +13,7 @@
 bool growing_waits(const struct rule_input *input, enum threshold window, struct finding *finding);
 
 /*
- * The pace falls, by a quarter from the first half of the window to the second, and what it would fill is further away
+ * The pace falls, by a fifth from the first half of the window to the second, and what it would fill is further away
  * than the window is long: it may end by itself before. A leak's pace stays, and what is near is told all the same.
  */
 bool growing_may_end(const struct trend *trend, uint64_t left_s);

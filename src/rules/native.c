@@ -161,9 +161,8 @@ static enum severity severity_of(const struct rule_input *input, const struct ex
 	bool guessed = excuse->is_guess || !input->snapshot->nmt_read;
 	bool ample = !ledger->freeboard_bytes.known ||
 		     (ledger->freeboard_bytes.bytes > 0 && (uint64_t)ledger->freeboard_bytes.bytes > unexplained);
-	/* An agent sees whether it fills anything, and limit-forecast and native-growth tell of it. */
-	ample |= input->history && input->history->owners[OWNER_NATIVE_OTHER].kind != TREND_TOO_FEW &&
-		 !room_is_low(input);
+	/* An agent sees whether it fills anything, or will soon: limit-forecast and native-growth tell of it. */
+	ample |= input->history && !room_is_low(input);
 	return ample && !planned && (guessed || ledger->limit.kind != LIMIT_SET) ? SEVERITY_NOTICE : SEVERITY_WARNING;
 }
 
