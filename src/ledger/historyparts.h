@@ -113,6 +113,14 @@ static inline uint64_t history_since_s(struct mono from, struct mono to)
 	return to.ns > from.ns ? (to.ns - from.ns) / 1000000000 : 0;
 }
 
+/* historytrend.c: what the figure does, by the window that tells most; `room` is what is left below the limit. */
+void history_trend(const struct history *history, struct history_figure *figure, struct mono now, double room,
+		   struct trend_space *space, struct trend *ret_trend);
+/* The median of up to HISTORY_RECENT points that end with `last`. */
+uint64_t history_level_at(const struct trend_series *series, size_t last);
+/* What rises and falls with the load of the day is flat. */
+void history_level_days(const struct trend_series *series, struct trend *trend);
+
 /* historyfit.c: trends, spike, forecast and steps of the moment, into history->view. */
 void history_fit(struct history *history, struct mono now, const struct snapshot *snapshot, const struct ledger *ledger,
 		 struct trend_space *space);

@@ -83,6 +83,24 @@ static void observe_others(const struct rule_input *input, struct finding *findi
 		"another container of the pod grows: then pod_others_bytes rises and the floor of this one does not");
 }
 
+/*
+ * A TaskManager that has filled all that Flink shares out stands near nine tenths of its limit, for of the tenth that is
+ * its overhead a part is used: by plan. Where an agent sees that nothing grows from there, that expected demand fits,
+ * and that half of the reserve is left, that is a notice.
+ */
+static bool is_as_planned(const struct rule_input *input, const struct judged_limit *judged, uint64_t warning)
+{
+	const struct engine_state *engine = &input->snapshot->engine;
+	if (!input->history || judged->is_pod || engine->kind != ENGINE_FLINK_TASKMANAGER ||
+	    !qty_known(engine->flink.process_bytes) || !qty_known(room_expected(input)) || room_demand_is_over(input))
+		return false;
+	const struct forecast *forecast = &input->history->forecast;
+	bool is_near = forecast->kind == FORECAST_REACHES &&
+		       forecast->likely_s < sat_mul(judged_level(input, T_LIMIT_FORECAST_WARNING), 3600);
+	return forecast->kind != FORECAST_INCONCLUSIVE && !is_near &&
+	       input->ledger->freeboard_bytes.bytes >= (int64_t)(warning / 2);
+}
+
 enum rule_answer rule_freeboard_low(const struct rule_input *input, struct finding *finding)
 {
 	const struct ledger *ledger = input->ledger;
@@ -100,7 +118,9 @@ enum rule_answer rule_freeboard_low(const struct rule_input *input, struct findi
 	if (freeboard >= (int64_t)warning)
 		return RULE_SILENT;
 	char room[UNITS_TEXT_CAP], of[UNITS_TEXT_CAP], floor[UNITS_TEXT_CAP];
-	finding->severity = freeboard < (int64_t)critical ? SEVERITY_CRITICAL : SEVERITY_WARNING;
+	finding->severity = freeboard < (int64_t)critical            ? SEVERITY_CRITICAL
+			    : is_as_planned(input, &judged, warning) ? SEVERITY_NOTICE
+								     : SEVERITY_WARNING;
 	finding->owner = others_fill(input, &judged, warning) ? -1 : blame_owner(input);
 	(void)units_format(of, limit);
 	(void)units_format(floor, ledger->floor_bytes.bytes);

@@ -386,14 +386,48 @@ static void extremes(void **state)
 	scene_done(&sc);
 }
 
+/* All that Flink shares out is filled, and nothing grows: by plan. Each thing that is otherwise makes it a warning. */
+static void a_full_plan_is_a_notice(void **state)
+{
+	(void)state;
+	enum { AS_PLANNED, TIGHT, GROWS, TOO_EARLY, OVER, NO_FLINK, CASES };
+	for (int i = 0; i < CASES; i++) {
+		struct scene sc = { .s = snap_new(&snap_plain) };
+		struct ledger *first = snap_ledger(sc.s);
+		uint64_t limit = first->floor_bytes.bytes / (i == TIGHT ? 96 : 92) * 100;
+		free(first);
+		if (i != NO_FLINK)
+			snap_flink(sc.s, (i == OVER ? 600 : 400) * (uint64_t)MIB, 100 * MIB, 50 * MIB, 60 * MIB,
+				   192 * MIB, limit);
+		sc.s->flags.max_heap_bytes = qty_measured((i == OVER ? 600 : 400) * (uint64_t)MIB);
+		sc.s->cgroup.max = limit_set(limit);
+		sc.l = snap_ledger(sc.s);
+		sc.h.forecast = (struct forecast){ .kind = i == GROWS       ? FORECAST_REACHES
+							   : i == TOO_EARLY ? FORECAST_INCONCLUSIVE
+									    : FORECAST_NOT_GROWING,
+						   .likely_s = i == GROWS ? 3600 : FORECAST_NEVER,
+						   .owner = -1 };
+		assert_int_equal(scene_ask("freeboard-low", &sc), RULE_FIRED);
+		if (sc.f.severity != (i == AS_PLANNED ? SEVERITY_NOTICE : SEVERITY_WARNING))
+			fail_msg("case %d: severity %d", i, (int)sc.f.severity);
+		scene_done(&sc);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_report_is_not_asked), cmocka_unit_test(forecast_levels),
-		cmocka_unit_test(forecast_texts),        cmocka_unit_test(native_levels),
-		cmocka_unit_test(native_soft_bound),     cmocka_unit_test(native_texts),
-		cmocka_unit_test(step_levels),           cmocka_unit_test(step_texts),
-		cmocka_unit_test(demand_by_its_peak),    cmocka_unit_test(extremes),
+		cmocka_unit_test(a_report_is_not_asked),
+		cmocka_unit_test(forecast_levels),
+		cmocka_unit_test(forecast_texts),
+		cmocka_unit_test(native_levels),
+		cmocka_unit_test(native_soft_bound),
+		cmocka_unit_test(native_texts),
+		cmocka_unit_test(step_levels),
+		cmocka_unit_test(step_texts),
+		cmocka_unit_test(demand_by_its_peak),
+		cmocka_unit_test(a_full_plan_is_a_notice),
+		cmocka_unit_test(extremes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
