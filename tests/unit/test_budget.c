@@ -166,10 +166,28 @@ static void our_own_quota_bounds_it(void **state)
 {
 	(void)state;
 	start(5 * MS);                                 /* 50m: 5 ms of each 100 */
-	assert_int_equal(ask(SEC, GIB), BUDGET_QUOTA); /* 6 ms, and half of the quota is 2.5 */
-	assert_int_equal(ask(31 * SEC, GIB / 4), BUDGET_GO);
-	start(100 * MS);
-	assert_int_equal(ask(SEC, 8 * GIB), BUDGET_GO);
+	assert_int_equal(ask(SEC, GIB), BUDGET_QUOTA); /* half of the quota is 2.5 ms */
+	/* Nothing measured: 21 ms a GiB, for a wrong guess costs whole periods. */
+	assert_int_equal(ask(31 * SEC, GIB / 4), BUDGET_QUOTA);
+	assert_int_equal(ask(61 * SEC, GIB / 10), BUDGET_GO);
+	start(10 * MS);
+	assert_int_equal(ask(SEC, GIB / 2), BUDGET_QUOTA); /* 10.5 */
+	assert_int_equal(ask(31 * SEC, GIB / 5), BUDGET_GO);
+	/* What was measured is believed, and allows more. */
+	walk(31 * SEC, 2 * MS, GIB / 5 * 6 * MS / GIB, GIB / 5);
+	assert_int_equal(ask(200 * SEC, GIB / 2), BUDGET_GO);
+	start(200 * MS);
+	assert_int_equal(ask(SEC, 2 * GIB), BUDGET_GO);
+}
+
+/* A slow machine's rate is forgotten down to the first guess, which is past the quota as well: it is not tried again. */
+static void a_slow_machine_stays_refused_under_a_quota(void **state)
+{
+	(void)state;
+	start(10 * MS);
+	walk(SEC, 20 * MS, 20 * MS, GIB / 2);
+	for (uint64_t i = 1; i < 200; i++)
+		assert_int_equal(ask(SEC + i * 100 * SEC, GIB / 2), BUDGET_QUOTA);
 }
 
 static void throttled_walks_double_the_interval(void **state)
@@ -238,6 +256,7 @@ int main(void)
 		cmocka_unit_test(what_was_measured_predicts),
 		cmocka_unit_test(a_bad_measurement_is_not_for_ever),
 		cmocka_unit_test(our_own_quota_bounds_it),
+		cmocka_unit_test(a_slow_machine_stays_refused_under_a_quota),
 		cmocka_unit_test(throttled_walks_double_the_interval),
 		cmocka_unit_test(pressure_backs_off_and_the_end_does_not),
 		cmocka_unit_test(figures_without_bounds_do_not_wrap),
