@@ -15,6 +15,9 @@ int cmd_check_config(int argc, char **argv);
 int cmd_agent(int argc, char **argv);
 int cmd_watch(int argc, char **argv);
 int cmd_fleet(int argc, char **argv);
+int cmd_inject(int argc, char **argv);
+int cmd_debug(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 
 /* What they share: command.c. */
 struct buf;
