@@ -6,6 +6,9 @@
 /* Of the slope: how far the true one may be off at least, either way. */
 #define FORECAST_SPREAD 0.1
 
+/* Where the limit is reached already: who grows most in this time. */
+enum { NAMED_S = 60 };
+
 const char *const forecast_kind_names[FORECAST_KIND_COUNT] = { "inconclusive", "not-growing", "decelerating",
 							       "reaches" };
 
@@ -94,23 +97,16 @@ static size_t part_moving(const struct forecast_part *parts, size_t n, struct fo
 static void name_owner(const struct forecast_part *parts, size_t n, struct forecast *forecast)
 {
 	double until = forecast->likely_s == FORECAST_NEVER ? FORECAST_HORIZON_S : (double)forecast->likely_s, most = 0;
+	until = until < NAMED_S ? NAMED_S : until;
 	for (size_t i = 0; i < n; i++) {
 		double grown = part_at(&parts[i], PACE_LIKELY, until) - (double)parts[i].now_bytes;
 		if (grown <= most)
 			continue;
 		most = grown;
 		forecast->owner = parts[i].owner;
-		forecast->owner_bytes = (uint64_t)grown;
+		forecast->owner_bytes = grown < 1e19 ? (uint64_t)grown : UINT64_MAX;
+		forecast->trend = parts[i].trend;
 	}
-}
-
-/* Whether the part that grows most does so at a falling pace. */
-static bool is_decelerating(const struct forecast_part *parts, size_t n, int owner)
-{
-	for (size_t i = 0; i < n; i++)
-		if (parts[i].owner == owner)
-			return parts[i].trend.kind == TREND_DECELERATING;
-	return false;
 }
 
 void forecast_run(const struct forecast_part *parts, size_t n, uint64_t spike_bytes, uint64_t limit_bytes,
@@ -131,9 +127,11 @@ void forecast_run(const struct forecast_part *parts, size_t n, uint64_t spike_by
 	ret_forecast->likely_s = solve(moving, n_moving, PACE_LIKELY, rest, limit);
 	ret_forecast->latest_s = solve(moving, n_moving, PACE_GENTLE, rest, limit + TREND_NOISE_BYTES);
 	name_owner(parts, n, ret_forecast);
+	if (!ret_forecast->owner_bytes) /* a peak may reach it; that is no pace */
+		ret_forecast->earliest_s = ret_forecast->likely_s = ret_forecast->latest_s = FORECAST_NEVER;
 	if (ret_forecast->likely_s == FORECAST_NEVER)
 		ret_forecast->kind = FORECAST_NOT_GROWING;
-	else if (is_decelerating(parts, n, ret_forecast->owner))
+	else if (ret_forecast->trend.kind == TREND_DECELERATING)
 		ret_forecast->kind = FORECAST_DECELERATING;
 	else
 		ret_forecast->kind = FORECAST_REACHES;

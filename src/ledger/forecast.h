@@ -36,6 +36,7 @@ struct forecast {
 	uint64_t earliest_s, likely_s, latest_s;
 	int owner;            /* who grows most until then, or -1 */
 	uint64_t owner_bytes; /* by how much */
+	struct trend trend;   /* how it grows, where anything does */
 };
 
 /* A month: what grows slower than that is judged by who plans capacity. */

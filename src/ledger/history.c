@@ -31,6 +31,29 @@ static void owners_clear(struct history *history)
 	history->peak_other_bytes = (struct count){ 0 };
 }
 
+static void figure_shorten(struct history_figure *figure)
+{
+	struct trend_series close = figure->close;
+	figure_clear(figure);
+	figure->close = close;
+}
+
+/* Another limit: the pace of the last minutes goes on below it, and what is told of days was told of another room. */
+static void shorten(struct history *history, struct mono from)
+{
+	for (int owner = 0; owner < OWNER_COUNT; owner++)
+		figure_shorten(&history->owners[owner]);
+	figure_shorten(&history->floor);
+	figure_shorten(&history->pool);
+	figure_shorten(&history->threads);
+	figure_shorten(&history->metaspace);
+	figure_shorten(&history->classes);
+	memset(history->events, 0, sizeof history->events);
+	history->scans = 0;
+	history->window_start = from;
+	history->fit_now = true;
+}
+
 /* What was before tells nothing of what comes. */
 static void cut(struct history *history, struct mono from)
 {
@@ -47,7 +70,8 @@ static void cut(struct history *history, struct mono from)
 	history->metaspace_source = history->classes_source = 0;
 	history->n_recent = history->n_slots = history->next_slot = 0;
 	history->scans = 0;
-	history->window_start = from;
+	history->books_known = false;
+	history->window_start = history->close_start = from;
 	history->fit_now = true;
 }
 
@@ -60,9 +84,11 @@ static void close_push(struct trend_series *close, struct mono now, uint64_t val
 		trend_forget(close, (struct mono){ now.ns - history_ns(HISTORY_CLOSE_S) });
 }
 
-static void figure_push(struct history_figure *figure, struct mono now, uint64_t value)
+static void figure_push(const struct history *history, struct history_figure *figure, struct mono now, uint64_t value)
 {
 	close_push(&figure->close, now, value);
+	if (now.ns < history->window_start.ns)
+		return;
 	if (figure->brief.n && now.ns < figure->pushed.ns + history_ns(HISTORY_SPACING_S))
 		return;
 	figure->pushed = now;
@@ -158,7 +184,7 @@ static void notice_limit(struct history *history, struct mono now, const struct 
 		history->limit_before = history->limit;
 		history->limit_changed = now;
 		history->limit_has_changed = true;
-		cut(history, now);
+		shorten(history, now);
 		event(history, now, EVENT_LIMIT);
 	}
 	history->limit = *limit;
@@ -181,7 +207,7 @@ static void notice_process(struct history *history, struct mono now, const struc
 		return;
 	struct mono start = history->started ? now : started_at(snapshot, now);
 	struct limit limit = history->limit;
-	/* A window begins when the start has settled: a heap that fills and caches that warm up are no trend. */
+	/* The long windows begin when the start has settled: a heap that fills and caches that warm up are no trend. */
 	struct mono settled = { start.ns + history_ns(SETTLE_START_S) };
 	bool settles = start.ns && settled.ns > now.ns;
 	history_start(history);
@@ -191,6 +217,8 @@ static void notice_process(struct history *history, struct mono now, const struc
 	history->last_tick = now;
 	cut(history, settles ? settled : now);
 	if (settles) {
+		history->close_start.ns =
+			start.ns + history_ns(BOOT_S) > now.ns ? start.ns + history_ns(BOOT_S) : now.ns;
 		history->hold_since = now;
 		history->settled_at = settled;
 		event(history, now, EVENT_JVM_START);
@@ -239,15 +267,15 @@ void history_tick(struct history *history, struct mono now, const struct snapsho
 	rate_push(&history->refaults, now, &snapshot->cgroup.stat.workingset_refault_file);
 	rate_push(&history->hits, now, &snapshot->engine.rocksdb.cache_hits);
 	rate_push(&history->misses, now, &snapshot->engine.rocksdb.cache_misses);
-	if (now.ns < history->window_start.ns)
+	if (now.ns < history->close_start.ns)
 		return;
 	if (qty_known(ledger->floor_bytes)) {
-		figure_push(&history->floor, now, ledger->floor_bytes.bytes);
+		figure_push(history, &history->floor, now, ledger->floor_bytes.bytes);
 		slot_push(history, now, ledger->floor_bytes.bytes);
 		history->fit_due = true;
 	}
 	if (snapshot->status.n_threads.known)
-		figure_push(&history->threads, now, snapshot->status.n_threads.n);
+		figure_push(history, &history->threads, now, snapshot->status.n_threads.n);
 }
 
 /* The owners of anon whose bytes stand in native-other because they are unread. */
@@ -265,11 +293,13 @@ static uint64_t unread_of(const struct ledger *ledger)
  * False where this scan reads another set of owners than the window has: native-other then holds other bytes. One
  * attach that timed out is left out; a new state of things begins the owners' windows anew.
  */
-static bool same_books(struct history *history, const struct ledger *ledger)
+static bool same_books(struct history *history, struct mono now, const struct ledger *ledger)
 {
 	uint64_t mask = unread_of(ledger);
-	if (history->scans == 0)
+	unsigned patience = now.ns < history->window_start.ns ? MASK_SCANS_AT_START : MASK_SCANS;
+	if (!history->books_known)
 		history->unread_mask = mask;
+	history->books_known = true;
 	if (mask == history->unread_mask) {
 		history->other_mask_scans = 0;
 		return true;
@@ -277,7 +307,7 @@ static bool same_books(struct history *history, const struct ledger *ledger)
 	if (mask != history->other_mask)
 		history->other_mask_scans = 0;
 	history->other_mask = mask;
-	if (++history->other_mask_scans < MASK_SCANS)
+	if (++history->other_mask_scans < patience)
 		return false;
 	history->other_mask_scans = 0;
 	history->unread_mask = mask;
@@ -289,7 +319,7 @@ static void scan_owners(struct history *history, struct mono now, const struct l
 {
 	for (int owner = 0; owner < OWNER_COUNT; owner++)
 		if (ledger->listed[owner] && qty_known(ledger->lines[owner].bytes))
-			figure_push(&history->owners[owner], now, ledger->lines[owner].bytes.bytes);
+			figure_push(history, &history->owners[owner], now, ledger->lines[owner].bytes.bytes);
 	for (size_t i = 0; i < ledger->expected.n_parts; i++) {
 		const struct demand_part *part = &ledger->expected.parts[i];
 		if (!(part->owners >> OWNER_NATIVE_OTHER & 1))
@@ -301,7 +331,8 @@ static void scan_owners(struct history *history, struct mono now, const struct l
 }
 
 /* A figure that several sources tell, which differ: the best one seen in this window, and no other. */
-static void push_best(struct history_figure *figure, int *source, struct mono now, const struct count *values, int n)
+static void push_best(const struct history *history, struct history_figure *figure, int *source, struct mono now,
+		      const struct count *values, int n)
 {
 	for (int i = 0; i < n; i++) {
 		int rank = n - i; /* 0: none yet */
@@ -312,7 +343,7 @@ static void push_best(struct history_figure *figure, int *source, struct mono no
 			*source = rank;
 		}
 		if (rank == *source)
-			figure_push(figure, now, values[i].n);
+			figure_push(history, figure, now, values[i].n);
 		return;
 	}
 }
@@ -337,13 +368,15 @@ static void scan_classes(struct history *history, struct mono now, const struct 
 	if (loaded.known && perf->classes_unloaded.known && perf->classes_unloaded.n <= loaded.n)
 		loaded.n -= perf->classes_unloaded.n;
 	const struct count classes[] = { snapshot->engine.gauges.classes_loaded, loaded, snapshot->nmt.n_classes };
-	push_best(&history->metaspace, &history->metaspace_source, now, metaspace, 4);
-	push_best(&history->classes, &history->classes_source, now, classes, 3);
+	push_best(history, &history->metaspace, &history->metaspace_source, now, metaspace, 4);
+	push_best(history, &history->classes, &history->classes_source, now, classes, 3);
 }
 
 static void scan_pool(struct history *history, struct mono now, uint64_t pool)
 {
-	figure_push(&history->pool, now, pool);
+	figure_push(history, &history->pool, now, pool);
+	if (now.ns < history->window_start.ns)
+		return;
 	if (history->n_recent == HISTORY_RECENT) {
 		memmove(history->recent, history->recent + 1, (HISTORY_RECENT - 1) * sizeof history->recent[0]);
 		history->n_recent--;
@@ -375,14 +408,14 @@ static bool has_moved(const struct history *history, struct mono now, const stru
 void history_scan(struct history *history, struct mono now, const struct snapshot *snapshot,
 		  const struct ledger *ledger)
 {
-	if (now.ns < history->window_start.ns)
+	if (now.ns < history->close_start.ns)
 		return;
-	if (same_books(history, ledger))
+	if (same_books(history, now, ledger))
 		scan_owners(history, now, ledger);
 	scan_classes(history, now, snapshot, ledger);
 	if (qty_known(ledger->native_pool_bytes))
 		scan_pool(history, now, ledger->native_pool_bytes.bytes);
-	history->scans++;
+	history->scans += now.ns >= history->window_start.ns;
 	history->fit_due = true;
 	history->fit_now |= has_moved(history, now, ledger);
 }

@@ -10,21 +10,44 @@
 enum {
 	THREADS_NOISE = 16,
 	CLASSES_NOISE = 200,
-	SMALL_BYTES = 16 << 20, /* an owner that came late and is no larger than this needs no trend */
-	USUAL_SLOTS = 13,       /* a minute */
 	SPIKE_SLOTS_LEAST = 60, /* five minutes */
 	SPIKE_PART_SLOTS = 120, /* ten */
 	LOOKUPS_LEAST = 1000,   /* of a cache in a minute: fewer are no ratio */
 	RATE_SPAN_LEAST_S = 20,
 };
 
+/* The slot that was written `ago` slots before the last one. */
+static size_t slot_at(const struct history *history, size_t ago)
+{
+	return (history->next_slot + 2 * HISTORY_SLOTS - 1 - ago) % HISTORY_SLOTS;
+}
+
+static uint64_t slots_level(const struct history *history, size_t ago, size_t n)
+{
+	uint64_t figures[SPIKE_PART_SLOTS / 5];
+	for (size_t i = 0; i < n; i++)
+		figures[i] = history->slot[slot_at(history, ago + i)];
+	return trend_median(figures, n);
+}
+
+/* What the `n` slots that end `back` slots ago rise by in a second, from their first fifth to their last. */
+static double slots_slope(const struct history *history, size_t back, size_t n)
+{
+	size_t fifth = n / 5;
+	double grown =
+		(double)slots_level(history, back, fifth) - (double)slots_level(history, back + n - fifth, fifth);
+	double ns = (double)(history->slot_at[slot_at(history, back + fifth / 2)].ns -
+			     history->slot_at[slot_at(history, back + n - 1 - fifth / 2)].ns);
+	return ns > 0 ? grown / ns * 1e9 : 0;
+}
+
 /* p99 - median of `n` slots that end `back` slots ago, less what `slope` adds from one to the next. */
 static uint64_t spike_in(const struct history *history, size_t back, size_t n, double slope, struct trend_space *space)
 {
-	size_t last = (history->next_slot + HISTORY_SLOTS - 1) % HISTORY_SLOTS;
+	struct mono last = history->slot_at[slot_at(history, 0)];
 	for (size_t i = 0; i < n; i++) {
-		size_t at = (last + HISTORY_SLOTS - back - i) % HISTORY_SLOTS;
-		double ago = (double)(history->slot_at[last].ns - history->slot_at[at].ns) / 1e9;
+		size_t at = slot_at(history, back + i);
+		double ago = (double)(last.ns - history->slot_at[at].ns) / 1e9;
 		space->slopes[i] = (double)history->slot[at] + slope * ago;
 	}
 	double high = trend_select(space->slopes, n, n * 99 / 100), median = trend_select(space->slopes, n, n / 2);
@@ -32,10 +55,10 @@ static uint64_t spike_in(const struct history *history, size_t back, size_t n, d
 }
 
 /*
- * How far the floor's peaks stand above what is usual, with its trend taken out: growth is no spike. By parts of the last
+ * How far the floor's peaks stand above what is usual, with its growth taken out: growth is no spike. By parts of the last
  * hour, of which the second highest counts: a peak that comes again is in two of them, a restart or a savepoint, which
- * moves the level for good or was there once, in one. A trend that was seen for less than a part tells nothing of them;
- * then the time before HISTORY_CLOSE_S tells what is usual, for by then what grows so fast had not begun.
+ * moves the level for good or was there once, in one. A trend that was seen for less than a part tells nothing of
+ * them: then each part's own line is taken out, and one part alone cannot tell a peak from where growth began.
  */
 static uint64_t spike_of(const struct history *history, const struct trend *floor, struct trend_space *space)
 {
@@ -43,17 +66,17 @@ static uint64_t spike_of(const struct history *history, const struct trend *floo
 	bool moves =
 		floor->kind == TREND_GROWING || floor->kind == TREND_SHRINKING || floor->kind == TREND_DECELERATING;
 	size_t span = floor->span_ms / 1000 / HISTORY_SLOT_S, parts = 0;
-	bool young = moves && span < SPIKE_PART_SLOTS;
-	size_t back = young ? HISTORY_CLOSE_S / HISTORY_SLOT_S : 0;
-	size_t until = moves && !young && span < history->n_slots ? span : history->n_slots;
+	bool brief = moves && span < SPIKE_PART_SLOTS;
+	size_t until = moves && !brief && span < history->n_slots ? span : history->n_slots;
 	uint64_t first = 0, second = 0;
-	for (; back + SPIKE_SLOTS_LEAST <= until; back += SPIKE_PART_SLOTS, parts++) {
+	for (size_t back = 0; back + SPIKE_SLOTS_LEAST <= until; back += SPIKE_PART_SLOTS, parts++) {
 		size_t n = until - back < SPIKE_PART_SLOTS ? until - back : SPIKE_PART_SLOTS;
-		uint64_t spike = spike_in(history, back, n, moves && !young ? floor->slope : 0, space);
+		double slope = brief ? slots_slope(history, back, n) : moves ? floor->slope : 0;
+		uint64_t spike = spike_in(history, back, n, slope, space);
 		second = spike > first ? first : spike > second ? spike : second;
 		first = spike > first ? spike : first;
 	}
-	return parts > 1 ? second : first;
+	return parts > 1 || brief ? second : first;
 }
 
 /* What Flink sets aside for native memory and nobody has taken. */
@@ -105,104 +128,6 @@ struct qty history_soft_bound(const struct snapshot *snapshot, const struct ledg
 	return (struct qty){ 0 };
 }
 
-/* The median of the last few slots: a peak is in one or two of them. */
-static uint64_t usual_floor(const struct history *history, uint64_t now)
-{
-	uint64_t figures[USUAL_SLOTS];
-	size_t n = history->n_slots < USUAL_SLOTS ? history->n_slots : USUAL_SLOTS, last = history->next_slot;
-	for (size_t i = 0; i < n; i++)
-		figures[i] = history->slot[(last + HISTORY_SLOTS - 1 - i) % HISTORY_SLOTS];
-	if (n == 0)
-		return now;
-	uint64_t usual = trend_median(figures, n);
-	/* The median is as old as the middle slot: half a minute is 5 % of the limit for what grows by 10 % a minute. */
-	const struct trend *floor = &history->view.floor;
-	double age_s = (double)(history->slot_at[(last + HISTORY_SLOTS - 1) % HISTORY_SLOTS].ns -
-				history->slot_at[(last + HISTORY_SLOTS - 1 - n / 2) % HISTORY_SLOTS].ns) /
-		       1e9;
-	return floor->kind == TREND_GROWING ? sat_add(usual, (uint64_t)(floor->slope * age_s)) : usual;
-}
-
-/* What the line can grow to, where something bounds it. */
-static struct limit bound_of(const struct history *history, const struct snapshot *snapshot,
-			     const struct ledger *ledger, enum owner owner)
-{
-	const struct ledger_line *line = &ledger->lines[owner];
-	struct limit bound = line->bound;
-	const struct qty *capacity = &snapshot->engine.rocksdb.cache_capacity_bytes;
-	const struct qty *soft = &history->view.native_soft_bound_bytes;
-	if (owner == OWNER_ROCKSDB_BLOCK_CACHE && bound.kind == LIMIT_SET) /* of the three lines together */
-		bound.bytes = sat_sub(bound.bytes, sat_add(ledger_bytes(ledger, OWNER_ROCKSDB_MEMTABLES),
-							   ledger_bytes(ledger, OWNER_ROCKSDB_TABLE_READERS)));
-	if (owner == OWNER_ROCKSDB_BLOCK_CACHE && qty_known(*capacity) &&
-	    (bound.kind != LIMIT_SET || capacity->bytes < bound.bytes))
-		bound = limit_set(capacity->bytes);
-	if (owner == OWNER_NATIVE_OTHER && qty_known(*soft) && history->view.native_may_warm)
-		bound = limit_set(soft->bytes);
-	return bound;
-}
-
-/* Memtables that share the bound of the three lines take from the cache what they grow by: its part stands for both. */
-static bool is_inside(const struct ledger *ledger, enum owner owner)
-{
-	return owner == OWNER_ROCKSDB_MEMTABLES && ledger->listed[OWNER_ROCKSDB_BLOCK_CACHE] &&
-	       qty_known(ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bytes) &&
-	       ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bound.kind == LIMIT_SET;
-}
-
-static size_t owner_parts(const struct history *history, const struct snapshot *snapshot, const struct ledger *ledger,
-			  struct forecast_part *parts, uint64_t *ret_sum)
-{
-	size_t n = 0;
-	*ret_sum = 0;
-	for (int owner = 0; owner < OWNER_COUNT; owner++) {
-		const struct ledger_line *line = &ledger->lines[owner];
-		if (!ledger->listed[owner] || !qty_known(line->bytes) || owner_is_reclaimable((enum owner)owner))
-			continue;
-		struct trend trend = history->view.owners[owner];
-		if ((trend.kind == TREND_TOO_FEW && line->bytes.bytes < SMALL_BYTES) ||
-		    is_inside(ledger, (enum owner)owner))
-			trend.kind = TREND_FLAT;
-		const struct trend_series *brief = &history->owners[owner].brief;
-		uint64_t level = brief->n ? history_level_at(brief, brief->n - 1) : line->bytes.bytes;
-		parts[n++] = (struct forecast_part){ .owner = owner,
-						     .now_bytes = level,
-						     .bound = bound_of(history, snapshot, ledger, (enum owner)owner),
-						     .trend = trend };
-		*ret_sum = sat_add(*ret_sum, level);
-	}
-	return n;
-}
-
-/*
- * The sum is made to start at the usual floor of now, without a peak that is there at the moment: peaks are added. What
- * lies between it and the owners (the age of the scan, what the kernel counts otherwise) stays as it is. Without a scan
- * the floor is all there is.
- */
-static void fit_forecast(struct history *history, const struct snapshot *snapshot, const struct ledger *ledger)
-{
-	struct history_view *view = &history->view;
-	struct forecast_part parts[FORECAST_PARTS_MAX];
-	_Static_assert((int)OWNER_COUNT <= (int)FORECAST_PARTS_MAX, "a part an owner");
-	uint64_t sum, floor = ledger->floor_bytes.bytes;
-	int64_t room = ledger->freeboard_bytes.bytes;
-	view->forecast = (struct forecast){
-		.owner = -1, .earliest_s = FORECAST_NEVER, .likely_s = FORECAST_NEVER, .latest_s = FORECAST_NEVER
-	};
-	/* The floor is fed at each tick: while even that is too short a series, nobody can say that nothing grows. */
-	if (!qty_known(ledger->floor_bytes) || !ledger->freeboard_bytes.known || view->floor.kind == TREND_TOO_FEW)
-		return;
-	uint64_t limit = room < 0 ? 0 : sat_add(floor, (uint64_t)room);
-	floor = usual_floor(history, floor);
-	size_t n = owner_parts(history, snapshot, ledger, parts, &sum);
-	if (n == 0) {
-		parts[n++] = (struct forecast_part){ .owner = -1, .now_bytes = floor, .trend = view->floor };
-		sum = floor;
-	}
-	limit = sum > floor ? sat_add(limit, sum - floor) : sat_sub(limit, floor - sum);
-	forecast_run(parts, n, view->spike_bytes, limit, &view->forecast);
-}
-
 static void fit_steps(struct history *history, const struct ledger *ledger)
 {
 	uint64_t room = ledger->freeboard_bytes.known && ledger->freeboard_bytes.bytes > 0
@@ -252,6 +177,16 @@ static bool may_warm(const struct ledger *ledger, const struct snapshot *snapsho
 	return recon_rocksdb_is_unread(snapshot, ledger);
 }
 
+/* What speaks for an owner that grows fast is asked as soon as the owner is. */
+static void fit_count(const struct history_figure *figure, uint64_t noise, struct trend_space *space,
+		      struct trend *ret_trend)
+{
+	trend_fit_above(&figure->whole, noise, space, ret_trend);
+	history_level_days(&figure->whole, ret_trend);
+	if (ret_trend->kind == TREND_TOO_FEW)
+		trend_fit_above(&figure->close, noise, space, ret_trend);
+}
+
 void history_fit(struct history *history, struct mono now, const struct snapshot *snapshot, const struct ledger *ledger,
 		 struct trend_space *space)
 {
@@ -264,14 +199,12 @@ void history_fit(struct history *history, struct mono now, const struct snapshot
 		history_trend(history, &history->owners[owner], now, room, space, &view->owners[owner]);
 	history_trend(history, &history->floor, now, room, space, &view->floor);
 	history_trend(history, &history->pool, now, room, space, &view->native_pool);
-	trend_fit_above(&history->threads.whole, THREADS_NOISE, space, &view->threads);
-	trend_fit_above(&history->metaspace.whole, TREND_NOISE_BYTES, space, &view->metaspace);
-	trend_fit_above(&history->classes.whole, CLASSES_NOISE, space, &view->classes);
-	history_level_days(&history->threads.whole, &view->threads);
-	history_level_days(&history->metaspace.whole, &view->metaspace);
+	fit_count(&history->threads, THREADS_NOISE, space, &view->threads);
+	fit_count(&history->metaspace, TREND_NOISE_BYTES, space, &view->metaspace);
+	fit_count(&history->classes, CLASSES_NOISE, space, &view->classes);
 	view->spike_bytes = spike_of(history, &view->floor, space);
 	fit_steps(history, ledger);
-	fit_forecast(history, snapshot, ledger);
+	history_forecast(history, now, snapshot, ledger);
 	history->fitted = now;
 	history->fitted_floor = qty_or(ledger->floor_bytes, 0);
 	history->fit_due = history->fit_now = false;
@@ -310,13 +243,6 @@ static void age_forecast(struct forecast *forecast, uint64_t s)
 			*times[i] = sat_sub(*times[i], s);
 }
 
-static uint32_t settling(const struct history *history, struct mono now)
-{
-	if (history->settled_at.ns <= now.ns || history_since_s(history->hold_since, now) > SETTLE_MOST_S)
-		return 0;
-	return (uint32_t)history_since_s(now, history->settled_at) + 1;
-}
-
 void history_look(struct history *history, struct mono now, const struct snapshot *snapshot,
 		  const struct ledger *ledger, struct trend_space *space, struct history_view *ret_view)
 {
@@ -334,7 +260,7 @@ void history_look(struct history *history, struct mono now, const struct snapsho
 	ret_view->cache_miss_bp = miss_bp(history, now);
 	ret_view->peak_other_bytes = history->peak_other_bytes;
 	ret_view->context = history->context;
-	ret_view->settling_s = settling(history, now);
+	ret_view->settling_s = history_settling_s(history, now);
 	for (int kind = 0; kind < EVENT_KIND_COUNT; kind++)
 		ret_view->events[kind] = history->events[kind].count;
 }

@@ -21,6 +21,7 @@ enum {
 	HISTORY_RECENT = 5,
 	HISTORY_RATES = 16,
 	/* How long what an event began goes on. */
+	BOOT_S = 60, /* a JVM that starts: nothing in it is a pace */
 	SETTLE_START_S = 900,
 	SETTLE_RESTORE_S = 600,
 	SETTLE_RESTART_S = 600,
@@ -28,8 +29,9 @@ enum {
 	SETTLE_MOST_S = 3600, /* what never settles, a job that restarts all the time, is judged all the same */
 	STEP_SETTLE_S =
 		900, /* so much later the figure has settled after an event; the lowest from then on to the next one counts */
-	STEP_MERGE_S = 120, /* events closer than this are one: attempts of one restart */
-	MASK_SCANS = 5,     /* so many scans must agree that another set of owners is read */
+	STEP_MERGE_S = 120,      /* events closer than this are one: attempts of one restart */
+	MASK_SCANS = 5,          /* so many scans must agree that another set of owners is read */
+	MASK_SCANS_AT_START = 2, /* then one source after the other comes up */
 };
 
 /* One figure: the last quarter of an hour, the last two hours, a point a minute, and the last day, thinned. */
@@ -39,6 +41,7 @@ struct history_figure {
 	/* What they said when they ended so: the whole one takes a point in many minutes, and none is fitted oftener. */
 	struct trend fitted, fitted_brief;
 	struct mono fitted_first, fitted_last, brief_last;
+	bool is_young; /* only `close` has enough points */
 };
 
 /* One event, and what the native pool held before it and held when it had settled. */
@@ -68,10 +71,12 @@ struct history {
 	struct process_id process;
 	struct limit limit, limit_before;
 	struct mono limit_changed, window_start, last_tick;
+	struct mono close_start; /* of the short windows: not later */
 	bool limit_has_changed;
 
 	struct history_figure owners[OWNER_COUNT], floor, pool, threads, metaspace, classes;
 	uint64_t scans;
+	bool books_known;
 	uint64_t unread_mask,
 		other_mask; /* of the owners whose bytes stand in native-other; and one that is on trial */
 	unsigned other_mask_scans;
@@ -124,6 +129,12 @@ void history_level_days(const struct trend_series *series, struct trend *trend);
 /* historyfit.c: trends, spike, forecast and steps of the moment, into history->view. */
 void history_fit(struct history *history, struct mono now, const struct snapshot *snapshot, const struct ledger *ledger,
 		 struct trend_space *space);
+
+/* historyforecast.c: into view->forecast, of the trends that view has. */
+void history_forecast(struct history *history, struct mono now, const struct snapshot *snapshot,
+		      const struct ledger *ledger);
+/* How long growth is not yet judged. */
+uint32_t history_settling_s(const struct history *history, struct mono now);
 
 /* historyfit.c: what may warm up in native-other and is no leak; unread where nothing is set aside for it. */
 struct qty history_soft_bound(const struct snapshot *snapshot, const struct ledger *ledger);

@@ -74,7 +74,7 @@ enum rule_answer rule_metaspace_growth(const struct rule_input *input, struct fi
 	bool own = false;
 	if (!input->history || !input->snapshot->is_jvm)
 		return RULE_SILENT;
-	if (growing_waits(input, T_METASPACE_GROWTH_WINDOW, finding))
+	if (growing_waits(input, T_METASPACE_GROWTH_WINDOW, OWNER_METASPACE, finding))
 		return RULE_INCONCLUSIVE;
 	const struct trend *trend = &input->history->metaspace;
 	if (trend->kind == TREND_TOO_FEW) {
@@ -118,7 +118,7 @@ enum rule_answer rule_thread_growth(const struct rule_input *input, struct findi
 {
 	if (!input->history)
 		return RULE_SILENT;
-	if (growing_waits(input, T_THREAD_GROWTH_WINDOW, finding))
+	if (growing_waits(input, T_THREAD_GROWTH_WINDOW, OWNER_THREAD_STACKS, finding))
 		return RULE_INCONCLUSIVE;
 	const struct trend *trend = &input->history->threads;
 	if (trend->kind == TREND_TOO_FEW) {

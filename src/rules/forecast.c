@@ -31,7 +31,7 @@ static void observe(const struct rule_input *input, const struct judged_limit *l
 	finding_title(finding, "the limit of %s is reached in about %s if %s goes on growing",
 		      units_format(size, limit->bytes), growing_about(a, forecast->likely_s), who);
 	finding_observation(finding, "At the pace of the last %s, the floor passes %s in %s;",
-			    growing_time(b, input->history->span_ms / 1000), limit->name,
+			    growing_time(b, forecast->trend.span_ms / 1000), limit->name,
 			    growing_time(a, forecast->likely_s));
 	if (forecast->latest_s == FORECAST_NEVER)
 		finding_observation(finding,
@@ -53,7 +53,7 @@ static void observe(const struct rule_input *input, const struct judged_limit *l
 	finding_bytes(finding, "latest_s", forecast->latest_s); /* never: left out */
 	finding_bytes(finding, "grown_until_then_bytes", forecast->owner_bytes);
 	finding_bytes(finding, "spike_bytes", spike);
-	finding_bytes(finding, "window_s", input->history->span_ms / 1000);
+	finding_bytes(finding, "window_s", forecast->trend.span_ms / 1000);
 }
 
 /* A day more at this pace, and no more than a quarter of the limit: what grows without end is not cured by room. */
@@ -113,18 +113,18 @@ enum rule_answer rule_limit_forecast(const struct rule_input *input, struct find
 		judged_missing(finding);
 	else if (!input->ledger->freeboard_bytes.known)
 		finding_missing(finding, "freeboard: the floor, or its distance to the limit, is unread");
-	if (finding->n_missing || growing_waits(input, THRESHOLD_COUNT, finding))
+	if (finding->n_missing)
 		return RULE_INCONCLUSIVE;
 	if (forecast->kind == FORECAST_INCONCLUSIVE) {
-		growing_missing(input, 0, finding);
+		if (!growing_waits(input, THRESHOLD_COUNT, -1, finding))
+			growing_missing(input, 0, finding);
 		return RULE_INCONCLUSIVE;
 	}
 	enum severity severity =
 		forecast->kind == FORECAST_REACHES ? severity_of(input, forecast->likely_s) : SEVERITY_NONE;
 	if (!severity)
 		return RULE_SILENT;
-	const struct trend *trend =
-		forecast->owner >= 0 ? &input->history->owners[forecast->owner] : &input->history->floor;
+	const struct trend *trend = &forecast->trend;
 	if (growing_may_end(trend, forecast->likely_s))
 		return RULE_SILENT;
 	if (is_planned(input, forecast->owner) && may_end_in_plan(input, trend, forecast->likely_s))

@@ -17,8 +17,11 @@ void growing_missing(const struct rule_input *input, uint64_t least_s, struct fi
 			(unsigned long long)input->history->scans);
 }
 
-bool growing_waits(const struct rule_input *input, enum threshold window, struct finding *finding)
+bool growing_waits(const struct rule_input *input, enum threshold window, int owner, struct finding *finding)
 {
+	const struct forecast *forecast = &input->history->forecast;
+	if (owner >= 0 && forecast->kind == FORECAST_REACHES && forecast->owner == owner)
+		return false;
 	uint64_t least_s = window == THRESHOLD_COUNT ? 0 : sat_mul(judged_level(input, window), MINUTE_S);
 	char left[GROWING_TEXT_CAP];
 	if (input->history->settling_s)

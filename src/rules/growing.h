@@ -8,9 +8,10 @@
 
 /*
  * True where it is too early to judge growth, and `finding` says why: something settles (start, restart, restore,
- * rebalance), or the window is shorter than `window`, a threshold in minutes (THRESHOLD_COUNT: none is asked for).
+ * rebalance), or the window is shorter than `window`, a threshold in minutes (THRESHOLD_COUNT: none is asked for). Never where
+ * the forecast names `owner` already: who must act has no time to wait.
  */
-bool growing_waits(const struct rule_input *input, enum threshold window, struct finding *finding);
+bool growing_waits(const struct rule_input *input, enum threshold window, int owner, struct finding *finding);
 
 /*
  * The pace falls, by a fifth from the first half of the window to the second, and what it would fill is further away

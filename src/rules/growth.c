@@ -156,7 +156,7 @@ enum rule_answer rule_native_growth(const struct rule_input *input, struct findi
 		finding_missing(finding, "native memory of the process: no scan of smaps yet, or it could not be read");
 		return RULE_INCONCLUSIVE;
 	}
-	if (growing_waits(input, T_NATIVE_GROWTH_WINDOW, finding))
+	if (growing_waits(input, T_NATIVE_GROWTH_WINDOW, OWNER_NATIVE_OTHER, finding))
 		return RULE_INCONCLUSIVE;
 	const struct trend *trend = &input->history->owners[OWNER_NATIVE_OTHER];
 	if (trend->kind == TREND_TOO_FEW) {

@@ -91,7 +91,7 @@ enum rule_answer rule_rocksdb_metadata_thrash(const struct rule_input *input, st
 	if (!is_missing_metadata(input, qty_or(data, 0)))
 		return RULE_SILENT;
 	/* A cache that fills after a start or restore misses all the time. */
-	if (growing_waits(input, THRESHOLD_COUNT, finding))
+	if (growing_waits(input, THRESHOLD_COUNT, -1, finding))
 		return RULE_INCONCLUSIVE;
 	finding->severity = SEVERITY_WARNING;
 	finding->owner = OWNER_ROCKSDB_BLOCK_CACHE;

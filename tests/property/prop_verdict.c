@@ -211,12 +211,13 @@ static struct history_view any_history(struct prng *prng)
 	h.threads = any_trend(prng);
 	h.classes = any_trend(prng);
 	uint64_t likely = prng_below(prng, 200 * 3600);
-	h.forecast = (struct forecast){ (enum forecast_kind)prng_below(prng, FORECAST_KIND_COUNT),
-					likely / 2,
-					likely,
-					prng_one_in(prng, 2) ? FORECAST_NEVER : likely * 2,
-					(int)prng_below(prng, OWNER_COUNT + 1) - 1,
-					prng_size(prng, true) };
+	h.forecast.kind = (enum forecast_kind)prng_below(prng, FORECAST_KIND_COUNT);
+	h.forecast.earliest_s = likely / 2;
+	h.forecast.likely_s = likely;
+	h.forecast.latest_s = prng_one_in(prng, 2) ? FORECAST_NEVER : likely * 2;
+	h.forecast.owner = (int)prng_below(prng, OWNER_COUNT + 1) - 1;
+	h.forecast.owner_bytes = prng_size(prng, true);
+	h.forecast.trend = h.forecast.owner < 0 ? h.floor : h.owners[h.forecast.owner];
 	h.spike_bytes = prng_one_in(prng, 2) ? 0 : prng_size(prng, true);
 	for (int kind = 0; kind < EVENT_KIND_COUNT; kind++) {
 		h.steps[kind] = (struct steps){ prng_below(prng, 33), prng_size(prng, false), prng_one_in(prng, 2),

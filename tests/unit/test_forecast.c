@@ -142,11 +142,25 @@ static void the_horizon_is_a_month(void **state)
 	near(f.earliest_s, (uint64_t)(717 * 3600 / 1.1)); /* the steepest pace would still do it */
 	forecast_run(slow, 0, 0, 1, &f);
 	assert_int_equal(f.kind, FORECAST_NOT_GROWING);
-	const struct forecast_part huge[] = {
-		{ 1, UINT64_MAX, { UINT64_MAX, LIMIT_SET }, { TREND_GROWING, 1e30, 1e30, 1e30, 0, 0, 0, 1e30, 1e30 } }
+}
+
+/* Where it is reached now: with who grows, if anybody does. */
+static void reached_already(void **state)
+{
+	(void)state;
+	struct forecast_part parts[] = {
+		{ .owner = 1, .now_bytes = UINT64_MAX, .trend = { .kind = TREND_GROWING, .slope = 1e30 } }
 	};
-	forecast_run(huge, 1, UINT64_MAX, UINT64_MAX, &f);
+	struct forecast f;
+	forecast_run(parts, 1, UINT64_MAX, UINT64_MAX, &f);
+	assert_int_equal(f.kind, FORECAST_REACHES);
 	assert_int_equal(f.likely_s, 0);
+	assert_int_equal(f.owner, 1);
+	assert_true(f.owner_bytes == UINT64_MAX);
+	parts[0].bound = limit_set(UINT64_MAX); /* there it is, and stays */
+	forecast_run(parts, 1, UINT64_MAX, UINT64_MAX, &f);
+	assert_int_equal(f.kind, FORECAST_NOT_GROWING);
+	assert_true(f.likely_s == FORECAST_NEVER);
 }
 
 static struct steps judge(const int *mib, size_t n, uint64_t room_bytes)
@@ -202,11 +216,12 @@ static void the_last_steps_count(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_leak_reaches_the_limit),  cmocka_unit_test(a_bounded_owner_saturates),
-		cmocka_unit_test(no_range_is_too_narrow),    cmocka_unit_test(what_shrinks_makes_room),
-		cmocka_unit_test(a_falling_pace_is_said),    cmocka_unit_test(too_few_points_are_said),
-		cmocka_unit_test(the_horizon_is_a_month),    cmocka_unit_test(steps_of_like_height),
-		cmocka_unit_test(steps_that_are_no_pattern), cmocka_unit_test(the_last_steps_count),
+		cmocka_unit_test(a_leak_reaches_the_limit), cmocka_unit_test(a_bounded_owner_saturates),
+		cmocka_unit_test(no_range_is_too_narrow),   cmocka_unit_test(what_shrinks_makes_room),
+		cmocka_unit_test(a_falling_pace_is_said),   cmocka_unit_test(too_few_points_are_said),
+		cmocka_unit_test(the_horizon_is_a_month),   cmocka_unit_test(reached_already),
+		cmocka_unit_test(steps_of_like_height),     cmocka_unit_test(steps_that_are_no_pattern),
+		cmocka_unit_test(the_last_steps_count),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,77 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ledger/history.h"
-#include "support/snap.h"
-
-enum { MINUTE = 60, HOUR = 3600, DAY = 86400, BEGIN = 100000 };
-
-struct scene {
-	struct snapshot *s;
-	struct ledger *l;
-	struct history *history;
-	struct trend_space space;
-	struct history_view view;
-	uint64_t now_s;
-};
-
-static struct mono at(uint64_t s)
-{
-	return (struct mono){ s * 1000000000 };
-}
-
-/* A JVM that has run for a day when the agent starts: nothing settles. */
-static struct scene *begin(void)
-{
-	struct scene *sc = calloc(1, sizeof *sc);
-	sc->s = snap_new(&snap_plain);
-	sc->s->cgroup.max = limit_set(4 * GIB);
-	sc->s->metrics_read = true;
-	sc->s->status.n_threads = count_of(60);
-	sc->s->process.start_ticks = 100; /* at 1 s */
-	sc->l = snap_ledger(sc->s);
-	sc->history = malloc(history_size());
-	history_start(sc->history);
-	sc->now_s = BEGIN;
-	return sc;
-}
-
-static void end(struct scene *sc)
-{
-	free(sc->history);
-	free(sc->l);
-	snap_free(sc->s);
-	free(sc);
-}
-
-static void tick(struct scene *sc)
-{
-	history_tick(sc->history, at(sc->now_s), sc->s, sc->l, &sc->s->engine.context);
-}
-
-static void scan(struct scene *sc)
-{
-	tick(sc);
-	history_scan(sc->history, at(sc->now_s), sc->s, sc->l);
-}
-
-static const struct history_view *look(struct scene *sc)
-{
-	history_look(sc->history, at(sc->now_s), sc->s, sc->l, &sc->space, &sc->view);
-	return &sc->view;
-}
-
-static void set_native(struct scene *sc, double mib)
-{
-	int64_t moved = (int64_t)(mib * MIB) - (int64_t)sc->l->lines[OWNER_NATIVE_OTHER].bytes.bytes;
-	sc->l->lines[OWNER_NATIVE_OTHER].bytes.bytes += (uint64_t)moved;
-	sc->l->native_pool_bytes.bytes += (uint64_t)moved;
-	sc->l->floor_bytes.bytes += (uint64_t)moved;
-	sc->l->freeboard_bytes.bytes -= moved;
-}
+#include "support/course.h"
 
 /* A scan a minute while native memory grows by so much an hour. */
-static void grow(struct scene *sc, uint64_t seconds, double from_mib, double mib_an_hour)
+static void grow(struct course *sc, uint64_t seconds, double from_mib, double mib_an_hour)
 {
 	for (uint64_t s = 0; s < seconds; s += MINUTE, sc->now_s += MINUTE) {
 		set_native(sc, from_mib + mib_an_hour * (double)s / HOUR);
@@ -92,7 +25,7 @@ static void grow(struct scene *sc, uint64_t seconds, double from_mib, double mib
 static void a_leak_is_followed(void **state)
 {
 	(void)state;
-	struct scene *sc = begin();
+	struct course *sc = begin();
 	assert_int_equal(look(sc)->forecast.kind, FORECAST_INCONCLUSIVE); /* before any tick */
 	grow(sc, 5 * MINUTE, 300, 120);
 	assert_int_equal(look(sc)->owners[OWNER_NATIVE_OTHER].kind, TREND_TOO_FEW);
@@ -121,7 +54,7 @@ static void a_leak_is_followed(void **state)
 static void too_few_samples_foretell_nothing(void **state)
 {
 	(void)state;
-	struct scene *sc = begin();
+	struct course *sc = begin();
 	for (int owner = 0; owner < OWNER_COUNT; owner++)
 		if (sc->l->lines[owner].bytes.bytes > 8 * MIB)
 			sc->l->lines[owner].bytes.bytes = 8 * MIB;
@@ -143,7 +76,7 @@ static void windows_are_cut(void **state)
 	(void)state;
 	enum { LIMIT, PROCESS, GAP, NO_GAP, CUTS };
 	for (int cut = LIMIT; cut < CUTS; cut++) {
-		struct scene *sc = begin();
+		struct course *sc = begin();
 		grow(sc, HOUR, 300, 60);
 		assert_int_equal(look(sc)->native_pool.kind, TREND_GROWING);
 		if (cut == LIMIT)
@@ -174,7 +107,7 @@ static void windows_are_cut(void **state)
 static void an_unread_limit_is_none(void **state)
 {
 	(void)state;
-	struct scene *sc = begin();
+	struct course *sc = begin();
 	struct limit limit = sc->l->limit;
 	grow(sc, 10 * MINUTE, 300, 0);
 	sc->l->limit = (struct limit){ 0, LIMIT_UNREAD };
@@ -190,7 +123,7 @@ static void an_unread_limit_is_none(void **state)
 static void a_start_settles(void **state)
 {
 	(void)state;
-	struct scene *sc = begin();
+	struct course *sc = begin();
 	sc->s->process.start_ticks = (BEGIN - 300) * 100;
 	scan(sc);
 	assert_int_equal(look(sc)->settling_s, 601);
@@ -211,7 +144,7 @@ static void a_start_settles(void **state)
 static void what_the_engine_does_settles(void **state)
 {
 	(void)state;
-	struct scene *sc = begin();
+	struct course *sc = begin();
 	struct engine_context *context = &sc->s->engine.context;
 	grow(sc, 10 * MINUTE, 300, 0);
 	assert_int_equal(look(sc)->settling_s, 0);
@@ -254,7 +187,7 @@ static void what_the_engine_does_settles(void **state)
 static void a_crash_loop_is_judged(void **state)
 {
 	(void)state;
-	struct scene *sc = begin();
+	struct course *sc = begin();
 	for (uint64_t i = 0; i < 13; i++, sc->now_s += 290) {
 		sc->s->engine.context.restarts = count_of(i);
 		tick(sc);
@@ -273,7 +206,7 @@ static void steps_are_measured(void **state)
 {
 	(void)state;
 	for (int leaks = 0; leaks < 2; leaks++) {
-		struct scene *sc = begin();
+		struct course *sc = begin();
 		double level = 300;
 		sc->s->engine.context.restarts = count_of(0);
 		grow(sc, 40 * MINUTE, level, 0);
@@ -299,7 +232,7 @@ static void steps_are_measured(void **state)
 static void spikes_are_told_from_growth(void **state)
 {
 	(void)state;
-	struct scene *sc = begin();
+	struct course *sc = begin();
 	for (uint64_t s = 0; s < 30 * MINUTE; s += 5, sc->now_s += 5) {
 		set_native(sc, 300 + (double)s / 60 + (s % 60 == 0 ? 100 : 0));
 		tick(sc);
@@ -320,7 +253,7 @@ static void spikes_are_told_from_growth(void **state)
 static void another_set_of_owners(void **state)
 {
 	(void)state;
-	struct scene *sc = begin();
+	struct course *sc = begin();
 	struct ledger_line *other = &sc->l->lines[OWNER_JVM_OTHER];
 	sc->l->listed[OWNER_JVM_OTHER] = true;
 	other->bytes = qty_measured(50 * MIB);
@@ -345,7 +278,7 @@ static void another_set_of_owners(void **state)
 static void sources_do_not_mix(void **state)
 {
 	(void)state;
-	struct scene *sc = begin();
+	struct course *sc = begin();
 	sc->s->perf.metaspace_used_bytes = qty_measured(60 * MIB);
 	sc->s->perf.class_space_used_bytes = qty_measured(10 * MIB);
 	sc->s->perf.classes_loaded = count_of(12000);
@@ -368,7 +301,7 @@ static void sources_do_not_mix(void **state)
 static void rates(void **state)
 {
 	(void)state;
-	struct scene *sc = begin();
+	struct course *sc = begin();
 	struct count *refaults = &sc->s->cgroup.stat.workingset_refault_file;
 	struct rocksdb_claim *claim = &sc->s->engine.rocksdb;
 	for (uint64_t i = 0; i < 60; i++, sc->now_s += 5) {
@@ -393,7 +326,7 @@ static void rates(void **state)
 static void a_cycle_of_a_day(void **state)
 {
 	(void)state;
-	struct scene *sc = begin();
+	struct course *sc = begin();
 	enum trend_kind kinds[60];
 	for (uint64_t hour = 0; hour < 60; hour++) {
 		/* A saw: 12 hours up by 120 MiB, 12 hours down. */
@@ -412,7 +345,7 @@ static void a_cycle_of_a_day(void **state)
 static void a_leak_that_begins_late(void **state)
 {
 	(void)state;
-	struct scene *sc = begin();
+	struct course *sc = begin();
 	grow(sc, 24 * HOUR, 300, 0);
 	assert_int_equal(look(sc)->forecast.kind, FORECAST_NOT_GROWING);
 	grow(sc, 2 * HOUR, 300, 600);
@@ -430,7 +363,7 @@ static void a_cache_ends_at_its_capacity(void **state)
 {
 	(void)state;
 	for (int known = 0; known < 2; known++) {
-		struct scene *sc = begin();
+		struct course *sc = begin();
 		struct ledger_line *cache = &sc->l->lines[OWNER_ROCKSDB_BLOCK_CACHE];
 		sc->l->listed[OWNER_ROCKSDB_BLOCK_CACHE] = true;
 		cache->bound = limit_set(1340 * MIB);
@@ -448,7 +381,7 @@ static void a_cache_ends_at_its_capacity(void **state)
 }
 
 /* Scans as an agent makes them of what moves, every 15 s; `step` MiB more at once, or `mib_a_scan` each time. */
-static const struct history_view *hurry(struct scene *sc, double from_mib, double step, double mib_a_scan, int scans)
+static const struct history_view *hurry(struct course *sc, double from_mib, double step, double mib_a_scan, int scans)
 {
 	for (int i = 1; i <= 3 * scans; i++) {
 		sc->now_s += 5;
@@ -466,7 +399,7 @@ static const struct history_view *hurry(struct scene *sc, double from_mib, doubl
 static void what_is_fast_is_seen_in_time(void **state)
 {
 	(void)state;
-	struct scene *sc = begin();
+	struct course *sc = begin();
 	grow(sc, 2 * HOUR, 1800, 0);
 	const struct history_view *v = hurry(sc, 1800, 0, 102.4, 5); /* 75 s */
 	assert_int_equal(v->forecast.kind, FORECAST_REACHES);
@@ -484,7 +417,7 @@ static void what_is_fast_is_seen_in_time(void **state)
 static void what_fills_again_is_no_growth(void **state)
 {
 	(void)state;
-	struct scene *sc = begin();
+	struct course *sc = begin();
 	grow(sc, 2 * HOUR, 2400, 0);
 	grow(sc, 5 * MINUTE, 1800, 0);
 	assert_int_not_equal(hurry(sc, 1800, 0, 102.4, 5)->forecast.kind, FORECAST_REACHES);
@@ -496,7 +429,7 @@ static void a_spike_comes_again(void **state)
 {
 	(void)state;
 	for (int again = 0; again < 2; again++) {
-		struct scene *sc = begin();
+		struct course *sc = begin();
 		for (int i = 0; i < 720; i++, sc->now_s += 5) {
 			bool high = again ? i % 12 == 5 : i < 300;
 			set_native(sc, high ? 700 : 300);
@@ -518,7 +451,7 @@ static void a_soft_bound_saturates(void **state)
 		enum forecast_kind kind;
 	} table[] = { { 850, FORECAST_NOT_GROWING }, { 100, FORECAST_REACHES } };
 	for (size_t i = 0; i < 2; i++) {
-		struct scene *sc = begin();
+		struct course *sc = begin();
 		snap_flink(sc->s, 500 * MIB, table[i].managed_mib * MIB, 100 * MIB, 100 * MIB, 100 * MIB, 2 * GIB);
 		sc->s->engine.backend = BACKEND_ROCKSDB;
 		sc->l->listed[OWNER_ROCKSDB_BLOCK_CACHE] = true; /* unread: its bytes stand in native-other */
@@ -545,7 +478,7 @@ static void a_soft_bound_saturates(void **state)
 static void extremes(void **state)
 {
 	(void)state;
-	struct scene *sc = begin();
+	struct course *sc = begin();
 	struct ledger *empty = calloc(1, sizeof *empty);
 	struct snapshot *nothing = calloc(1, sizeof *nothing);
 	struct ledger *ledger = sc->l;

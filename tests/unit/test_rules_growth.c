@@ -87,8 +87,13 @@ static void forecast_levels(void **state)
 		struct scene sc = scene_of();
 		sc.h.span_ms = table[i].span_s * 1000;
 		sc.h.owners[OWNER_NATIVE_OTHER].span_ms = table[i].span_s * 1000;
-		sc.h.forecast = (struct forecast){ table[i].kind,  table[i].likely_s / 2, table[i].likely_s,
-						   FORECAST_NEVER, OWNER_NATIVE_OTHER,    300 * MIB };
+		sc.h.forecast = (struct forecast){ .kind = table[i].kind,
+						   .earliest_s = table[i].likely_s / 2,
+						   .likely_s = table[i].likely_s,
+						   .latest_s = FORECAST_NEVER,
+						   .owner = OWNER_NATIVE_OTHER,
+						   .owner_bytes = 300 * MIB,
+						   .trend = sc.h.owners[OWNER_NATIVE_OTHER] };
 		enum rule_answer got = scene_ask("limit-forecast", &sc);
 		if (got != table[i].answer || sc.f.severity != table[i].severity)
 			fail_msg("%zu, %s: %d %d", i, table[i].what, (int)got, (int)sc.f.severity);
@@ -100,8 +105,13 @@ static void forecast_texts(void **state)
 {
 	(void)state;
 	struct scene sc = scene_of();
-	sc.h.forecast = (struct forecast){ FORECAST_REACHES, 4 * HOUR,           5 * HOUR + 20 * 60,
-					   7 * HOUR,         OWNER_NATIVE_OTHER, 700 * MIB };
+	sc.h.forecast = (struct forecast){ .kind = FORECAST_REACHES,
+					   .earliest_s = 4 * HOUR,
+					   .likely_s = 5 * HOUR + 20 * 60,
+					   .latest_s = 7 * HOUR,
+					   .owner = OWNER_NATIVE_OTHER,
+					   .owner_bytes = 700 * MIB,
+					   .trend = sc.h.owners[OWNER_NATIVE_OTHER] };
 	sc.h.spike_bytes = 120 * MIB;
 	assert_int_equal(scene_ask("limit-forecast", &sc), RULE_FIRED);
 	judge_whole(&sc.f);
@@ -116,7 +126,7 @@ static void forecast_texts(void **state)
 	assert_int_equal(sc.f.turns[0].knob, KNOB_LIMIT);
 	/* Nobody is named where no scan could be made. */
 	sc.h.forecast.owner = -1;
-	sc.h.floor = slope_of(TREND_GROWING, 60, 10 * HOUR);
+	sc.h.forecast.trend = slope_of(TREND_GROWING, 60, 10 * HOUR);
 	assert_int_equal(scene_ask("limit-forecast", &sc), RULE_FIRED);
 	judge_holds(sc.f.title, "if what it holds goes on growing");
 	scene_done(&sc);
@@ -128,6 +138,7 @@ static void forecast_texts(void **state)
 	scene_done(&sc);
 	sc = scene_of();
 	sc.h.settling_s = 240;
+	sc.h.forecast.kind = FORECAST_INCONCLUSIVE;
 	assert_int_equal(scene_ask("limit-forecast", &sc), RULE_INCONCLUSIVE);
 	judge_missing(&sc.f, "judged again in 4 min");
 	scene_done(&sc);
@@ -365,8 +376,13 @@ static void extremes(void **state)
 	sc.h.owners[OWNER_NATIVE_OTHER] =
 		(struct trend){ TREND_GROWING, 1e30, 1e30, 1e30, UINT64_MAX, UINT64_MAX, UINT64_MAX, 1e30, 1e30 };
 	sc.h.events[EVENT_RESTART] = sc.h.events[EVENT_REBALANCE] = UINT32_MAX;
-	sc.h.forecast =
-		(struct forecast){ FORECAST_REACHES, 86399, 86399, 30 * DAY, OWNER_ROCKSDB_TABLE_READERS, UINT64_MAX };
+	sc.h.forecast = (struct forecast){ .kind = FORECAST_REACHES,
+					   .earliest_s = 86399,
+					   .likely_s = 86399,
+					   .latest_s = 30 * DAY,
+					   .owner = OWNER_ROCKSDB_TABLE_READERS,
+					   .owner_bytes = UINT64_MAX,
+					   .trend = sc.h.owners[OWNER_ROCKSDB_TABLE_READERS] };
 	for (int i = 0; i < 6; i++) {
 		char name[128] = "/opt/lib";
 		memset(name + 8, 'x', 100);
