@@ -131,7 +131,8 @@ enum rule_answer rule_thread_growth(const struct rule_input *input, struct findi
 	uint64_t stack = qty_or(input->snapshot->flags.thread_stack_bytes, DEFAULT_STACK_BYTES);
 	const struct ledger_line *stacks = &input->ledger->lines[OWNER_THREAD_STACKS];
 	char a[UNITS_TEXT_CAP], span[GROWING_TEXT_CAP];
-	finding->severity = now > judged_level(input, T_THREAD_GROWTH_MANY) ? SEVERITY_WARNING : SEVERITY_NOTICE;
+	bool grave = now > judged_level(input, T_THREAD_GROWTH_MANY) || growing_is_urgent(input, OWNER_THREAD_STACKS);
+	finding->severity = grave ? SEVERITY_WARNING : SEVERITY_NOTICE;
 	finding->owner = OWNER_THREAD_STACKS;
 	unsigned long long pace = growing_over(trend->slope, 3600);
 	finding_title(finding, "the number of threads grows steadily, by about %llu %s", pace < 10 ? pace * 24 : pace,

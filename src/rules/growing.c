@@ -17,10 +17,20 @@ void growing_missing(const struct rule_input *input, uint64_t least_s, struct fi
 			(unsigned long long)input->history->scans);
 }
 
+static bool is_foretold(const struct history_view *history, int owner)
+{
+	return owner >= 0 && history->forecast.kind == FORECAST_REACHES && history->forecast.owner == owner;
+}
+
+bool growing_is_urgent(const struct rule_input *input, int owner)
+{
+	return input->history && is_foretold(input->history, owner) &&
+	       input->history->forecast.likely_s < sat_mul(judged_level(input, T_LIMIT_FORECAST_WARNING), HOUR_S);
+}
+
 bool growing_waits(const struct rule_input *input, enum threshold window, int owner, struct finding *finding)
 {
-	const struct forecast *forecast = &input->history->forecast;
-	if (owner >= 0 && forecast->kind == FORECAST_REACHES && forecast->owner == owner)
+	if (is_foretold(input->history, owner))
 		return false;
 	uint64_t least_s = window == THRESHOLD_COUNT ? 0 : sat_mul(judged_level(input, window), MINUTE_S);
 	char left[GROWING_TEXT_CAP];

@@ -13,6 +13,9 @@
  */
 bool growing_waits(const struct rule_input *input, enum threshold window, int owner, struct finding *finding);
 
+/* The forecast names `owner`, and it is near: the rule that has the remedy is then as urgent as limit-forecast. */
+bool growing_is_urgent(const struct rule_input *input, int owner);
+
 /*
  * The pace falls, by a fifth from the first half of the window to the second, and what it would fill is further away
  * than the window is long: it may end by itself before. A leak's pace stays, and what is near is told all the same.

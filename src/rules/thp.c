@@ -12,6 +12,7 @@
  */
 #include "ledger/vmashape.h"
 #include "rules/all.h"
+#include "rules/growing.h"
 #include "rules/judged.h"
 #include "rules/room.h"
 #include "rules/text.h"
@@ -207,7 +208,7 @@ enum rule_answer rule_thp_inflation(const struct rule_input *input, struct findi
 	if (t.all <= level)
 		return RULE_SILENT;
 	/* What is not in the floor kills nobody. */
-	bool grave = t.held > level && room_is_low(input);
+	bool grave = t.held > level && (room_is_low(input) || growing_is_urgent(input, (int)t.largest));
 	finding->severity = grave ? SEVERITY_WARNING : SEVERITY_NOTICE;
 	finding->owner = (int)t.largest;
 	finding->excess_bytes = grave ? t.held : t.all;

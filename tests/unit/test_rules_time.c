@@ -142,6 +142,34 @@ static void thread_levels(void **state)
 	scene_done(&sc);
 }
 
+/* Where the forecast names who grows, who has the remedy does not wait an hour, and is as urgent. */
+static void what_is_foretold_is_urgent(void **state)
+{
+	(void)state;
+	static const struct {
+		enum owner owner;
+		uint64_t likely_s;
+		enum rule_answer answer;
+		enum severity severity;
+	} table[] = {
+		{ OWNER_THREAD_STACKS, 600, RULE_FIRED, SEVERITY_WARNING },
+		{ OWNER_THREAD_STACKS, 25 * HOUR, RULE_FIRED, SEVERITY_NOTICE },
+		{ OWNER_NATIVE_OTHER, 600, RULE_INCONCLUSIVE, 0 },
+	};
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		struct scene sc = scene_of();
+		sc.h.threads = growing(60, 360, 300);
+		sc.h.span_ms = 0;
+		sc.h.settling_s = 600;
+		sc.h.forecast.kind = FORECAST_REACHES;
+		sc.h.forecast.owner = (int)table[i].owner;
+		sc.h.forecast.likely_s = table[i].likely_s;
+		assert_int_equal(scene_ask("thread-growth", &sc), table[i].answer);
+		assert_int_equal(sc.f.severity, table[i].severity);
+		scene_done(&sc);
+	}
+}
+
 /* A full cache of 1000 MiB over `files` MiB of files. */
 static struct scene cache_scene(uint64_t usage, uint64_t files)
 {
@@ -344,10 +372,11 @@ static void extremes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(metaspace_levels),    cmocka_unit_test(metaspace_texts),
-		cmocka_unit_test(thread_levels),       cmocka_unit_test(metadata_levels),
-		cmocka_unit_test(metadata_of_streams), cmocka_unit_test(limit_changes),
-		cmocka_unit_test(thrash_by_rate),      cmocka_unit_test(extremes),
+		cmocka_unit_test(metaspace_levels), cmocka_unit_test(metaspace_texts),
+		cmocka_unit_test(thread_levels),    cmocka_unit_test(what_is_foretold_is_urgent),
+		cmocka_unit_test(metadata_levels),  cmocka_unit_test(metadata_of_streams),
+		cmocka_unit_test(limit_changes),    cmocka_unit_test(thrash_by_rate),
+		cmocka_unit_test(extremes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

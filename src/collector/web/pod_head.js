@@ -46,7 +46,7 @@ export function podHeadline(ctx, pod, wholes, state, done)
 		h('p', { class: 'actions' }, silenceButton(ctx, pod.subject, first, done), dim('rule ', rulePage(first.rule)), dim('since ', when(first.opened_ms))));
 }
 
-const OUTLOOKS = { inconclusive: ['not known yet', 'too few samples: the first 15 minutes of a JVM do not count'], 'not-growing': ['not in sight', 'the floor does not grow'], decelerating: ['not in sight', 'the growth slows down'] };
+const OUTLOOKS = { inconclusive: ['not known yet', 'too few samples: in the first 15 minutes of a JVM only what fills the room soon is told'], 'not-growing': ['not in sight', 'the floor does not grow'], decelerating: ['not in sight', 'the growth slows down'] };
 
 function timeTile({ forecast })
 {
