@@ -4,15 +4,6 @@
 #include "rules/store.h"
 #include "rules/text.h"
 
-static int largest_line(const struct ledger *ledger)
-{
-	int best = OWNER_ROCKSDB_BLOCK_CACHE;
-	for (int owner = OWNER_ROCKSDB_BLOCK_CACHE; owner <= OWNER_ROCKSDB_TABLE_READERS; owner++)
-		if (qty_or(ledger->lines[owner].bytes, 0) > qty_or(ledger->lines[best].bytes, 0))
-			best = owner;
-	return best;
-}
-
 static void change_for(const struct snapshot *snapshot, struct finding *finding, int owner, uint64_t over)
 {
 	const struct qty *overhead = &snapshot->engine.flink.overhead_bytes;
@@ -106,7 +97,7 @@ enum rule_answer rule_rocksdb_over_budget(const struct rule_input *input, struct
 	if (resident.bytes <= bound->bytes || resident.bytes - bound->bytes <= over_by)
 		return !all && name_unread(input, finding) ? RULE_INCONCLUSIVE : RULE_SILENT;
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], c[UNITS_TEXT_CAP];
-	finding->owner = largest_line(ledger);
+	finding->owner = store_largest_line(ledger);
 	finding->severity = SEVERITY_WARNING;
 	finding->excess_bytes = resident.bytes - bound->bytes;
 	finding_title(finding, "RocksDB holds %s against a budget of %s", units_format(a, resident.bytes),

@@ -20,6 +20,15 @@ bool store_line_unread(const struct rule_input *input, enum owner owner)
 	return input->ledger->listed[owner] && !qty_known(input->ledger->lines[owner].bytes) && !inside;
 }
 
+int store_largest_line(const struct ledger *ledger)
+{
+	int best = OWNER_ROCKSDB_BLOCK_CACHE;
+	for (int owner = OWNER_ROCKSDB_BLOCK_CACHE; owner <= OWNER_ROCKSDB_TABLE_READERS; owner++)
+		if (qty_or(ledger->lines[owner].bytes, 0) > qty_or(ledger->lines[best].bytes, 0))
+			best = owner;
+	return best;
+}
+
 struct qty store_resident(const struct rule_input *input, bool *ret_all)
 {
 	struct qty sum = { 0 };

@@ -13,6 +13,9 @@ bool store_in_use(const struct ledger *ledger);
 /* One of the three lines is known to lie elsewhere than where it is looked for: memtables charged to the cache. */
 bool store_line_unread(const struct rule_input *input, enum owner owner);
 
+/* The one of the three lines that holds most; the block cache where none is read. */
+int store_largest_line(const struct ledger *ledger);
+
 /* Sum of the lines that were read, unread without any; `ret_all` tells whether none is missing. */
 struct qty store_resident(const struct rule_input *input, bool *ret_all);
 

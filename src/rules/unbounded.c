@@ -277,7 +277,7 @@ static enum rule_answer judge_unbounded(const struct rule_input *input, struct f
 	struct space space = space_for(input, take.may_bytes);
 	bool over = space.known && take.may_bytes > judged_share(input, T_ROCKSDB_UNBOUNDED_ROOM, space.bytes);
 	finding->severity = over ? SEVERITY_WARNING : SEVERITY_NOTICE;
-	finding->owner = OWNER_ROCKSDB_BLOCK_CACHE;
+	finding->owner = store_largest_line(input->ledger);
 	finding->excess_bytes = space.known && take.may_bytes > space.bytes ? take.may_bytes - space.bytes : 0;
 	(void)units_format(a, take.may_bytes);
 	if (space.known)
