@@ -11,6 +11,7 @@
 enum {
 	SMALL_BYTES = 16 << 20, /* an owner that came late and is no larger than this needs no trend */
 	USUAL_SLOTS = 13,       /* a minute */
+	HASTY_REACH = 3,        /* as limit-forecast.reach */
 };
 
 uint32_t history_settling_s(const struct history *history, struct mono now)
@@ -172,10 +173,10 @@ static bool is_young(const struct history *history, const struct ledger *ledger)
 	return history->floor.is_young;
 }
 
-/* It has been watched for half as long as it would have to go on: then it does not wait until all is told or settled. */
+/* It has been watched for a third as long as it would have to go on: then it does not wait until all is told or settled. */
 static bool is_hasty(const struct forecast *forecast)
 {
-	return forecast->kind == FORECAST_REACHES && forecast->likely_s <= 2 * forecast->trend.span_ms / 1000;
+	return forecast->kind == FORECAST_REACHES && forecast->likely_s <= HASTY_REACH * forecast->trend.span_ms / 1000;
 }
 
 /*

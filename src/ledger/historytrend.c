@@ -157,8 +157,7 @@ static void fit_brief(const struct history *history, struct history_figure *figu
 }
 
 /*
- * Before the long windows have points enough the short one is all there is. What it says of a step or of what began within
- * it is no pace yet: it may come to nothing.
+ * Before the long windows have points enough the short one is all there is.
  */
 static void fit_young(const struct history_figure *figure, struct mono now, double room, struct trend_space *space,
 		      struct trend *ret_trend)
@@ -167,8 +166,6 @@ static void fit_young(const struct history_figure *figure, struct mono now, doub
 	if (is_far(&figure->close, since, room))
 		return;
 	trend_fit_since(&figure->close, since, HISTORY_FLASH_POINTS, space, ret_trend);
-	if (ret_trend->kind == TREND_GROWING && !is_steady(ret_trend))
-		ret_trend->kind = TREND_DECELERATING;
 }
 
 void history_trend(const struct history *history, struct history_figure *figure, struct mono now, double room,
@@ -178,6 +175,9 @@ void history_trend(const struct history *history, struct history_figure *figure,
 	figure->is_young = ret_trend->kind == TREND_TOO_FEW;
 	if (figure->is_young)
 		fit_young(figure, now, room, space, ret_trend);
+	/* Within an hour one step, of a collection or a restart, looks like growth. It is in one of the halves. */
+	if (ret_trend->kind == TREND_GROWING && ret_trend->span_ms < BRIEF_LEAST_S * 1000 && !is_steady(ret_trend))
+		ret_trend->kind = TREND_DECELERATING;
 	fit_brief(history, figure, room, space, ret_trend);
 	/* A cache that warms up within its plan may be as fast as a leak of an hour, but not as one of minutes. */
 	bool in_plan = history->view.native_may_warm && qty_known(history->view.native_soft_bound_bytes);

@@ -188,9 +188,9 @@ class Run:
             self.act(start)
 
     def next_look(self, start):
-        """The charge is looked at each second, the workload each five; what has a time is done at that time."""
+        """Memory is looked at each second, the workload each five; what has a time is done at that time."""
         now = time.monotonic()
-        looks = [now + 1 if "at_charge" in action else start + action["at_s"] for action in self.pending if "after_kill_s" not in action]
+        looks = [now + 1 if "at_anon" in action or "at_charge" in action else start + action["at_s"] for action in self.pending if "after_kill_s" not in action]
         return min([now + 5, *looks])
 
     def act(self, start):
@@ -198,6 +198,8 @@ class Run:
         for action in list(self.pending):
             if "at_charge" in action:
                 due = self.pod.charge() >= size_bytes(action["at_charge"])
+            elif "at_anon" in action:
+                due = self.pod.anon() >= size_bytes(action["at_anon"])
             elif "after_kill_s" in action:
                 due = self.recorder.killed_at is not None and now >= self.recorder.killed_at + action["after_kill_s"]
             else:

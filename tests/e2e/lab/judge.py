@@ -9,6 +9,7 @@ import sys
 
 import cgroups
 import figures
+import shortfalls
 import witness
 from owners import WARNING, members, rank
 from rundir import SCENARIOS, Run
@@ -130,9 +131,11 @@ def judge_books(run):
     off = figures.attribution(run)
     if run.truth.get("owner_bytes") and run.profile != "as-found":
         worst = max(off, key=abs, default=None)
+        known = shortfalls.of(run.shortfalls, run.name, run.profile, "attribution")
+        within = known.get("within_percent", ATTRIBUTION_PERCENT) if known else ATTRIBUTION_PERCENT
         text = f"the ledger's {' + '.join(figures.listed(run.truth.get('ledger') or run.truth['owner']))} is the truth's"
-        out.append(Judgement("attribution", off and abs(worst) <= ATTRIBUTION_PERCENT,
-                             text + f" within {ATTRIBUTION_PERCENT:g} %",
+        out.append(Judgement("attribution", off and abs(worst) <= within,
+                             text + f" within {within:g} %" + (" (short of 5 %: scenarios/shortfalls.toml)" if known else ""),
                              f"worst {worst:+.1f} % of {len(off)} scans" if off else "no scan with a truth line around it"))
     rest = figures.residuals(run)
     worst = max(rest, key=abs, default=None)

@@ -100,6 +100,9 @@ class Pod:
     def charge(self):
         return int(read(f"{self.main}/memory.current"))
 
+    def anon(self):
+        return int(dict(line.split() for line in read(f"{self.main}/memory.stat").splitlines())["anon"])
+
     def kill(self, cgroup):
         write(f"{cgroup}/cgroup.kill", 1)
 

@@ -19,6 +19,7 @@ import tomllib
 from datetime import datetime
 
 import promtext
+import shortfalls
 from owners import rank
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -75,6 +76,7 @@ class Sight:
 
 class Run:
     def __init__(self, path, scenarios=SCENARIOS):
+        self.shortfalls = shortfalls.read(scenarios)
         self.path = path.rstrip("/")
         self.meta = load(self.file("run.json"))
         if not isinstance(self.meta, dict):

@@ -14,7 +14,6 @@ import json
 import os
 import statistics
 import sys
-import tomllib
 
 import cgroups
 import figures
@@ -25,6 +24,7 @@ import replaytext
 import rundir
 import scoretext
 import scripts
+import shortfalls
 
 FORECAST_WITHIN = 0.25
 FORECAST_SHARE = 0.8
@@ -158,6 +158,9 @@ def short(scenario, profile, figure, reached, needed):
 def short_of_run(run):
     out = [short(run["scenario"], run["profile"], one["key"], (one["note"].splitlines() or ["no"])[0], one["text"])
            for one in run["failed"]]
+    off = run["attribution"]["worst"]
+    if run["profile"] != "as-found" and off is not None and abs(off) > judge.ATTRIBUTION_PERCENT and "attribution" not in {one["key"] for one in run["failed"]}:
+        out.append(short(run["scenario"], run["profile"], "attribution", f"{off:+.1f} %", f"within {judge.ATTRIBUTION_PERCENT:g} %"))
     if run["foreseen"] and run["killed"] and not kept(run):
         out.append(short(run["scenario"], run["profile"], "lead", marks.minutes(run["lead"]),
                          f"at least {marks.minutes(run['needed'])} min before the kill"))
@@ -183,19 +186,10 @@ def short_in_all(score):
     return out + [short("replay", *one) for one in replaytext.short(score["replay"])]
 
 
-def reasons(scenarios):
-    try:
-        with open(os.path.join(scenarios, "shortfalls.toml"), "rb") as file:
-            return tomllib.load(file).get("shortfall", [])
-    except FileNotFoundError:
-        return []
-
-
-def explain(shortfalls, known):
-    for one in shortfalls:
-        one["reason"] = next((" ".join(why["reason"].split()) for why in known
-                              if why["scenario"] == one["scenario"] and why["figure"] == one["figure"]
-                              and why.get("profile", one["profile"]) == one["profile"]), None)
+def explain(found, known):
+    for one in found:
+        why = shortfalls.of(known, one["scenario"], one["profile"], one["figure"])
+        one["reason"] = " ".join(why["reason"].split()) if why else None
 
 
 def score_of(runs, scenarios, replay, own=(), evaluate=peers.evaluate):
@@ -205,7 +199,7 @@ def score_of(runs, scenarios, replay, own=(), evaluate=peers.evaluate):
     score["totals"] = {name: totals([run for run in score["runs"] if name in ("all", run["profile"])]) for name in (*PROFILES, "all")}
     score["peers"] = peer_totals(score["runs"])
     score["shortfalls"] = [one for run in score["runs"] for one in short_of_run(run)] + short_in_all(score)
-    explain(score["shortfalls"], reasons(scenarios))
+    explain(score["shortfalls"], shortfalls.read(scenarios))
     return score
 
 
