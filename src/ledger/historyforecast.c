@@ -91,9 +91,10 @@ static struct forecast_part part_of(const struct history *history, const struct 
 	/* The long windows' points are a minute apart: five of them are too old where only the short one speaks. */
 	if (figure->brief.n && !figure->is_young)
 		now = history_level_at(&figure->brief, figure->brief.n - 1);
-	return (struct forecast_part){
-		.owner = owner, .now_bytes = now, .bound = bound_of(history, snapshot, ledger, owner), .trend = trend
-	};
+	return (struct forecast_part){ .owner = (int)owner,
+				       .now_bytes = now,
+				       .bound = bound_of(history, snapshot, ledger, owner),
+				       .trend = trend };
 }
 
 /* What the owner has grown by in the short window. */
