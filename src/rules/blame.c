@@ -48,8 +48,8 @@ int blame_grower(const struct rule_input *input)
 		return -1;
 	for (int owner = 0; owner < OWNER_COUNT; owner++) {
 		uint64_t grown = grown_by(history, owner);
-		if (grown <= most || !input->ledger->listed[owner] ||
-		    ledger_is_unread(input->ledger, (enum owner)owner))
+		/* Unread now, it was seen to grow all the same: a program that is nearly full answers late. */
+		if (grown <= most || !input->ledger->listed[owner])
 			continue;
 		most = grown;
 		best = owner;
@@ -66,6 +66,12 @@ int blame_owner(const struct rule_input *input)
 	return grower >= 0 ? grower : largest_owner(input->ledger);
 }
 
+static uint64_t last_seen(const struct rule_input *input, enum owner owner)
+{
+	return ledger_is_unread(input->ledger, owner) ? input->history->owners[owner].last_bytes
+						      : ledger_bytes(input->ledger, owner);
+}
+
 void blame_observe(const struct rule_input *input, struct finding *finding)
 {
 	char owner[64];
@@ -80,5 +86,5 @@ void blame_observe(const struct rule_input *input, struct finding *finding)
 			    units_format(all, growing_grown(floor)), growing_time(time, floor->span_ms / 1000),
 			    owner_table[finding->owner].name,
 			    units_format(part, grown_by(input->history, finding->owner)),
-			    units_format(now, ledger_bytes(input->ledger, (enum owner)finding->owner)));
+			    units_format(now, last_seen(input, (enum owner)finding->owner)));
 }

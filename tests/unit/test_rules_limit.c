@@ -276,6 +276,15 @@ static void freeboard_names_who_grew(void **state)
 				sc.f.observation,
 				"The floor grew by 100.0 MiB in 10 min, most of it sockets, by 51.0 MiB to 1.0 MiB.");
 	}
+	/* Read until lately: what a program that is nearly full no longer answers stands in native-other, and is not it. */
+	struct history_view late = { .floor = growing(TREND_GROWING, 100) };
+	late.owners[OWNER_ROCKSDB_MEMTABLES] = growing(TREND_GROWING, 90);
+	late.owners[OWNER_ROCKSDB_MEMTABLES].last_bytes = 360 * MIB;
+	sc.l->listed[OWNER_ROCKSDB_MEMTABLES] = true;
+	assert_true(ledger_is_unread(sc.l, OWNER_ROCKSDB_MEMTABLES));
+	assert_int_equal(judge_over_time("freeboard-low", sc.s, sc.l, &late, &sc.f), RULE_FIRED);
+	assert_int_equal(sc.f.owner, OWNER_ROCKSDB_MEMTABLES);
+	judge_holds(sc.f.observation, "most of it rocksdb-memtables, by 90.0 MiB to 360.0 MiB.");
 	/* A budget that is overrun is the nearer cause: the heap may well grow up to its -Xmx. */
 	struct history_view history = { .floor = growing(TREND_GROWING, 100) };
 	history.owners[OWNER_JAVA_HEAP] = growing(TREND_GROWING, 90);
