@@ -39,6 +39,20 @@ static uint64_t usual_floor(const struct history *history, uint64_t now)
 	return floor->kind == TREND_GROWING ? sat_add(usual, (uint64_t)(floor->slope * age_s)) : usual;
 }
 
+static uint64_t stores_held(const struct ledger *ledger)
+{
+	return sat_add(ledger_bytes(ledger, OWNER_ROCKSDB_BLOCK_CACHE),
+		       sat_add(ledger_bytes(ledger, OWNER_ROCKSDB_MEMTABLES),
+			       ledger_bytes(ledger, OWNER_ROCKSDB_TABLE_READERS)));
+}
+
+/* The stores' bound is kept by RocksDB as long as nothing pins what it would free. Past it, and the sixteenth that fragments take, it is none. */
+static bool stores_are_bounded(const struct ledger *ledger)
+{
+	const struct limit *bound = &ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bound;
+	return bound->kind == LIMIT_SET && stores_held(ledger) <= sat_add(bound->bytes, bound->bytes / 16);
+}
+
 /* What the line can grow to, where something bounds it. */
 static struct limit bound_of(const struct history *history, const struct snapshot *snapshot,
 			     const struct ledger *ledger, enum owner owner)
@@ -47,9 +61,11 @@ static struct limit bound_of(const struct history *history, const struct snapsho
 	struct limit bound = line->bound;
 	const struct qty *capacity = &snapshot->engine.rocksdb.cache_capacity_bytes;
 	const struct qty *soft = &history->view.native_soft_bound_bytes;
+	bool is_store = owner >= OWNER_ROCKSDB_BLOCK_CACHE && owner <= OWNER_ROCKSDB_TABLE_READERS;
+	if (is_store && ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bound.kind == LIMIT_SET && !stores_are_bounded(ledger))
+		return (struct limit){ 0, LIMIT_NONE };
 	if (owner == OWNER_ROCKSDB_BLOCK_CACHE && bound.kind == LIMIT_SET) /* of the three lines together */
-		bound.bytes = sat_sub(bound.bytes, sat_add(ledger_bytes(ledger, OWNER_ROCKSDB_MEMTABLES),
-							   ledger_bytes(ledger, OWNER_ROCKSDB_TABLE_READERS)));
+		bound.bytes = sat_sub(bound.bytes, sat_sub(stores_held(ledger), line->bytes.bytes));
 	if (owner == OWNER_ROCKSDB_BLOCK_CACHE && qty_known(*capacity) &&
 	    (bound.kind != LIMIT_SET || capacity->bytes < bound.bytes))
 		bound = limit_set(capacity->bytes);
@@ -62,8 +78,7 @@ static struct limit bound_of(const struct history *history, const struct snapsho
 static bool is_inside(const struct ledger *ledger, enum owner owner)
 {
 	return owner == OWNER_ROCKSDB_MEMTABLES && ledger->listed[OWNER_ROCKSDB_BLOCK_CACHE] &&
-	       qty_known(ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bytes) &&
-	       ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bound.kind == LIMIT_SET;
+	       qty_known(ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bytes) && stores_are_bounded(ledger);
 }
 
 /* They divide what smaps shows as one: ledger.native_pool_bytes. */

@@ -82,7 +82,8 @@ static bool is_planned(const struct rule_input *input, int owner)
 	if (owner == OWNER_ROCKSDB_BLOCK_CACHE) /* the bound is that of the three lines together */
 		held = sat_add(held, sat_add(ledger_bytes(ledger, OWNER_ROCKSDB_MEMTABLES),
 					     ledger_bytes(ledger, OWNER_ROCKSDB_TABLE_READERS)));
-	return line->bound.kind == LIMIT_SET &&
+	/* A budget that is passed by more than fragments take bounds nothing: iterators pin what is past it. */
+	return line->bound.kind == LIMIT_SET && held <= sat_add(line->bound.bytes, line->bound.bytes / 16) &&
 	       sat_sub(line->bound.bytes, held) <= (uint64_t)ledger->freeboard_bytes.bytes;
 }
 
