@@ -4,6 +4,7 @@ What is measured of a run: who was named and since when, how long before the kil
 how far the forecast was off at half the time that was left, how far the ledger was off the truth, and whether it adds up.
 """
 import math
+import statistics
 
 import cgroups
 from owners import WARNING, members, rank
@@ -12,7 +13,6 @@ from rundir import at_of
 # A warning stands as long as it is not gone for more than this: one that cleared long before the kill warned of nothing.
 STANDS_GAP_MS = 120_000
 PAGE_EVERY_MS = 15_000
-TRUTH_EVERY_MS = 30_000
 MIB = 1 << 20
 GROUP_SLACK, GROUP_SHARE = 2 * MIB, 0.005  # docs/ledger.md, "Groups"
 # Minutes before the kill at so many per cent of the limit a minute; between them along the line of their logarithms.
@@ -157,17 +157,10 @@ def truth_bytes(line, paths):
     return None if None in parts or not parts else sum(parts)
 
 
-def truth_at(run, at_ms, ours):
-    """
-    What the owner really held, along the line between the two truth lines around that moment; None: not known. Where nothing
-    has to grow, write buffers fill and are flushed between two lines: there it is what is nearest to `ours` of the range of
-    the lines within TRUTH_EVERY_MS, for nobody knows more.
-    """
+def truth_at(run, at_ms):
+    """What the owner really held, along the line between the two truth lines around that moment; None: not known."""
     known = [(line["at_ms"], truth_bytes(line, run.truth["owner_bytes"])) for line in run.truths]
     known = [pair for pair in known if pair[1] is not None]
-    if run.kind == "silent":
-        near = [held for t, held in known if abs(t - at_ms) <= TRUTH_EVERY_MS]
-        return min(max(ours, min(near)), max(near)) if len(near) > 1 and ours is not None else None
     for (t0, b0), (t1, b1) in zip(known, known[1:]):
         if t0 <= at_ms <= t1:
             return b0 + (b1 - b0) * (at_ms - t0) / (t1 - t0) if t1 > t0 else b1
@@ -193,7 +186,7 @@ def attribution(run):
     ready = run.meta.get("ready_ms") or 0
     since = named[0] if named else (ready + run.end_ms) / 2
     out = []
-    both = [(one.at_ms, ledger_bytes(run, one), truth_at(run, one.at_ms, ledger_bytes(run, one))) for one in compositions(run)]
+    both = [(one.at_ms, ledger_bytes(run, one), truth_at(run, one.at_ms)) for one in compositions(run)]
     both = [pair for pair in both if None not in pair]
     if run.truth.get("compare") == "growth":
         after = [pair for pair in both if pair[0] >= ready]
@@ -203,6 +196,17 @@ def attribution(run):
         if at_ms >= since and grown > 0:
             out.append((ours - base[0] - grown) * 100 / grown)
     return out
+
+
+def attribution_error(run):
+    """
+    The one figure of them, None without any: the worst; where nothing has to grow the median, for write buffers fill and are
+    flushed between two truth lines, and what they held at a scan is not known to 5 %.
+    """
+    off = attribution(run)
+    if not off:
+        return None
+    return statistics.median(off) if run.kind == "silent" else max(off, key=abs)
 
 
 def residuals(run):

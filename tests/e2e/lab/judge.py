@@ -128,15 +128,15 @@ def judge_silence(run):
 
 def judge_books(run):
     out = []
-    off = figures.attribution(run)
+    off = len(figures.attribution(run))
     if run.truth.get("owner_bytes") and run.profile != "as-found":
-        worst = max(off, key=abs, default=None)
+        error = figures.attribution_error(run)
         known = shortfalls.of(run.shortfalls, run.name, run.profile, "attribution")
         within = known.get("within_percent", ATTRIBUTION_PERCENT) if known else ATTRIBUTION_PERCENT
         text = f"the ledger's {' + '.join(figures.listed(run.truth.get('ledger') or run.truth['owner']))} is the truth's"
-        out.append(Judgement("attribution", off and abs(worst) <= within,
+        out.append(Judgement("attribution", off and abs(error) <= within,
                              text + f" within {within:g} %" + (" (short of 5 %: scenarios/shortfalls.toml)" if known else ""),
-                             f"worst {worst:+.1f} % of {len(off)} scans" if off else "no scan with a truth line around it"))
+                             f"{'median' if run.kind == 'silent' else 'worst'} {error:+.1f} % of {off} scans" if off else "no scan with a truth line around it"))
     rest = figures.residuals(run)
     worst = max(rest, key=abs, default=None)
     out.append(Judgement("residual", rest and abs(worst) <= RESIDUAL_PERCENT,

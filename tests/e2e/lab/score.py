@@ -88,7 +88,7 @@ def of_run(run, said):
         "thrash": rounded(figures.minutes(thrash, run.kill_ms)) if thrash else None,
         "needed": rounded(figures.needed_lead(run.truth.get("grows_percent_per_minute"))) if run.kill_ms and foreseen else None,
         "forecast": rounded(figures.forecast_at_half(run), 3),
-        "attribution": {"worst": rounded(worst(off)), "median": rounded(statistics.median(off)) if off else None, "scans": len(off)},
+        "attribution": {"worst": rounded(figures.attribution_error(run)), "median": rounded(statistics.median(off)) if off else None, "scans": len(off)},
         "residual": rounded(worst(rest)), "warnings": len({sight.id for sight in figures.grave(run)}), "n_false": len(false),
         "false": sorted({one for said in false.values() for one in said}),
         "peers": of_peers(run, said), "death": of_death(run)}
