@@ -75,16 +75,17 @@ static bool is_planned(const struct rule_input *input, int owner)
 	const struct ledger *ledger = input->ledger;
 	if (owner < 0 || ledger->freeboard_bytes.bytes < 0)
 		return false;
-	if (owner == OWNER_NATIVE_OTHER)
-		return input->history->native_may_warm;
 	const struct ledger_line *line = &ledger->lines[owner];
-	uint64_t held = line->bytes.bytes;
+	const struct qty *soft = &input->history->native_soft_bound_bytes;
+	uint64_t held = line->bytes.bytes, room = (uint64_t)ledger->freeboard_bytes.bytes;
+	if (owner == OWNER_NATIVE_OTHER)
+		return input->history->native_may_warm && (!qty_known(*soft) || sat_sub(soft->bytes, held) <= room);
 	if (owner == OWNER_ROCKSDB_BLOCK_CACHE) /* the bound is that of the three lines together */
 		held = sat_add(held, sat_add(ledger_bytes(ledger, OWNER_ROCKSDB_MEMTABLES),
 					     ledger_bytes(ledger, OWNER_ROCKSDB_TABLE_READERS)));
 	/* A budget that is passed by more than fragments take bounds nothing: iterators pin what is past it. */
 	return line->bound.kind == LIMIT_SET && held <= sat_add(line->bound.bytes, line->bound.bytes / 16) &&
-	       sat_sub(line->bound.bytes, held) <= (uint64_t)ledger->freeboard_bytes.bytes;
+	       sat_sub(line->bound.bytes, held) <= room;
 }
 
 /* It is watched for twice as long as it would have to go on; native memory that fills the room in minutes is no cache. */

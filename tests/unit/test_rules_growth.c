@@ -150,6 +150,48 @@ static double room_mib(const struct scene *sc)
 	return (double)sc->l->freeboard_bytes.bytes / MIB;
 }
 
+/* What has a bound that fits ends there: it is told where the bound does not fit, or was passed. */
+static void forecast_within_a_plan(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *what;
+		enum owner owner;
+		bool may_warm;
+		int64_t bound_mib; /* more than is held; of native memory only where it may warm up */
+		enum rule_answer answer;
+	} table[] = {
+		{ "native memory without a plan", OWNER_NATIVE_OTHER, false, 0, RULE_FIRED },
+		{ "a cache that nobody reads, and that fits", OWNER_NATIVE_OTHER, true, 500, RULE_SILENT },
+		{ "one that does not", OWNER_NATIVE_OTHER, true, 2500, RULE_FIRED },
+		{ "a block cache that fits", OWNER_ROCKSDB_BLOCK_CACHE, false, 500, RULE_SILENT },
+		{ "one that does not", OWNER_ROCKSDB_BLOCK_CACHE, false, 2500, RULE_FIRED },
+		{ "one that is past its budget by fragments", OWNER_ROCKSDB_BLOCK_CACHE, false, -50, RULE_SILENT },
+		{ "by what iterators pin", OWNER_ROCKSDB_BLOCK_CACHE, false, -100, RULE_FIRED },
+	};
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		struct scene sc = scene_of();
+		struct ledger_line *line = &sc.l->lines[table[i].owner];
+		assert_true(room_mib(&sc) > 1150 && room_mib(&sc) < 1350);
+		sc.l->listed[table[i].owner] = true;
+		line->bytes = qty_measured(1000 * MIB);
+		uint64_t bound = (uint64_t)((1000 + table[i].bound_mib) * (int64_t)MIB);
+		if (table[i].owner == OWNER_ROCKSDB_BLOCK_CACHE)
+			line->bound = limit_set(bound);
+		else if (table[i].may_warm)
+			sc.h.native_soft_bound_bytes = qty_of(bound, QTY_INFERRED);
+		sc.h.native_may_warm = table[i].may_warm;
+		sc.h.forecast = (struct forecast){ .kind = FORECAST_REACHES,
+						   .earliest_s = 1000,
+						   .likely_s = 1200,
+						   .latest_s = 1500,
+						   .owner = (int)table[i].owner,
+						   .owner_bytes = 1200 * MIB,
+						   .trend = slope_of(TREND_GROWING, 3600, 600) };
+		scene_expect("limit-forecast", &sc, table[i].answer, table[i].what);
+	}
+}
+
 static void native_levels(void **state)
 {
 	(void)state;
@@ -436,6 +478,7 @@ int main(void)
 		cmocka_unit_test(a_report_is_not_asked),
 		cmocka_unit_test(forecast_levels),
 		cmocka_unit_test(forecast_texts),
+		cmocka_unit_test(forecast_within_a_plan),
 		cmocka_unit_test(native_levels),
 		cmocka_unit_test(native_soft_bound),
 		cmocka_unit_test(native_texts),
