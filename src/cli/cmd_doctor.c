@@ -23,6 +23,7 @@ static int help(void)
 		"usage: bankfull doctor [OPTION]...             in the sidecar: by the agent's settings (bankfull agent --help)\n"
 		"       bankfull doctor POD [-n NAMESPACE] [--context NAME]     by kubectl: the cluster, the pod, its sidecar\n"
 		"What keeps a pod from being watched, and what to do about it.\n\n"
+		"  --collector-only  in a pod that has no JVM\n"
 		"  --namespace NAME  of the pod (also -n NAME)\n"
 		"  --context NAME    of kubectl's configuration\n"
 		"\nexit status: 0 all is well, 1 something is not, 2 usage, 3 it could not be asked\n");
@@ -107,8 +108,22 @@ static int by_kubectl(const struct asked *asked, struct checkup *checkup, struct
 	return rc;
 }
 
+/* --collector-only is ours, all else the agent's. */
+static bool take_only(int *argc, char **argv)
+{
+	static const char only[] = "--collector-only";
+	int n = 1;
+	for (int i = 1; i < *argc; i++)
+		if (strcmp(argv[i], only) != 0)
+			argv[n++] = argv[i];
+	bool taken = n < *argc;
+	*argc = n;
+	return taken;
+}
+
 static int here(int argc, char **argv, struct checkup *checkup, bool *ret_help, struct err *err)
 {
+	bool only = take_only(&argc, argv);
 	auto_free struct agentconf *conf = calloc(1, sizeof *conf);
 	if (!conf)
 		return err_set(err, ERR_NOMEM, "no memory");
@@ -117,7 +132,8 @@ static int here(int argc, char **argv, struct checkup *checkup, bool *ret_help, 
 		*ret_help = true;
 	} else if (rc == 0) {
 		checkup_say(checkup, CHECKUP_OK, "settings", NULL, "bankfull agent would start");
-		doctor_access(checkup, conf);
+		if (!only)
+			doctor_access(checkup, conf);
 		doctor_files(checkup, conf);
 		doctor_collector(checkup, conf);
 	}

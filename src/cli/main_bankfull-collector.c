@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -10,13 +11,17 @@
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "collector/app.h"
+#include "collector/init_tls.h"
 #include "collector/store.h"
+#include "sys/clock.h"
 
 static const char usage[] =
 	"usage: bankfull-collector --listen ADDRESS:PORT --data DIR [OPTION]...\n"
 	"       bankfull-collector backup DIR FILE     the database of DIR, in use or not, to a new FILE\n"
 	"       bankfull-collector restore FILE DIR    a backup becomes the database of DIR, which has none\n"
 	"       bankfull-collector check DIR           is the database whole, and what it should be\n"
+	"       bankfull-collector init-tls SECRET CONFIGMAP     an authority for this installation on Kubernetes, once\n"
+	"       bankfull-collector remove-tls SECRET CONFIGMAP   and what it made away again\n"
 	"       bankfull-collector --version\n\n";
 
 static int complain(const char *command, const struct err *err)
@@ -49,13 +54,45 @@ static int check(char **argv, struct err *err)
 	return rc;
 }
 
+static int authority(char **argv, bool remove, struct err *err)
+{
+	auto_buf struct buf said = { .cap = 1 << 16 };
+	struct err second;
+	/* For tests and for whoever runs it outside of a pod. */
+	const struct init_tls_options options = { .secret = argv[0],
+						  .config_map = argv[1],
+						  .remove = remove,
+						  .api = getenv("BANKFULL_API_URL"),
+						  .api_ca_file = getenv("BANKFULL_API_CA_FILE"),
+						  .api_token_file = getenv("BANKFULL_API_TOKEN_FILE"),
+						  .namespace_ = getenv("BANKFULL_API_NAMESPACE") };
+	int rc = init_tls(&options, clock_wall().ms / 1000, &said, err);
+	if (said.len && command_print(&said, "what was done", &second) < 0 && rc == 0) {
+		*err = second;
+		rc = -EIO;
+	}
+	return rc;
+}
+
+static int init(char **argv, struct err *err)
+{
+	return authority(argv, false, err);
+}
+
+static int remove_tls(char **argv, struct err *err)
+{
+	return authority(argv, true, err);
+}
+
 static const struct {
 	const char *name, *arguments;
 	int n_arguments;
 	int (*run)(char **argv, struct err *err);
 } commands[] = { { "backup", "DIR FILE", 2, backup },
 		 { "restore", "FILE DIR", 2, restore },
-		 { "check", "DIR", 1, check } };
+		 { "check", "DIR", 1, check },
+		 { "init-tls", "SECRET CONFIGMAP", 2, init },
+		 { "remove-tls", "SECRET CONFIGMAP", 2, remove_tls } };
 
 /* -1: it is none of them. */
 static int run_command(int argc, char **argv)

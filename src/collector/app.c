@@ -3,6 +3,7 @@
 
 #include "base/esc.h"
 #include "collector/app_parts.h"
+#include "collector/leaf.h"
 #include "net/http.h"
 
 enum {
@@ -61,6 +62,20 @@ static void housekeep(struct app *app, struct mono now, struct wall wall)
 	}
 }
 
+/* The listeners see by themselves that the files are others. */
+static void keep_leaf(struct app *app, struct mono now, struct wall wall)
+{
+	struct err err;
+	bool made;
+	if (!app->conf->tls_ca || mono_ms_until(now, app->leaf_due))
+		return;
+	app->leaf_due = mono_add_ms(now, LEAF_CHECK_MS);
+	if (leaf_keep(app->conf, wall, &made, &err) < 0)
+		app_complain(app, "certificate-failed", "the old one stays, and it is tried again", &err);
+	else if (made)
+		logger_say(app->log, SAY_INFO, "certificate-made", "a new certificate, good for %d days", LEAF_DAYS);
+}
+
 /* After the rules, so that what they find is told with the rest. */
 static void tell(struct app *app, struct mono now, struct wall wall)
 {
@@ -88,6 +103,7 @@ static void on_step(void *context)
 	app->generation = generation;
 	live_recheck(app->live, loop_now(app->loop));
 	housekeep(app, loop_now(app->loop), clock_wall());
+	keep_leaf(app, loop_now(app->loop), clock_wall());
 	tell(app, loop_now(app->loop), clock_wall());
 	app->api.ready = ingest_healthy(app->ingest);
 	loop_timer_set(app->step_timer, STEP_MS);

@@ -28,7 +28,7 @@ struct app {
 	struct web web;
 	struct api api;
 	struct loop_timer *step_timer, *drain_timer;
-	struct mono rules_due, keep_due, drain_until;
+	struct mono rules_due, keep_due, leaf_due, drain_until;
 	unsigned generation; /* of agents' tokens, when sessions were last held against them */
 	bool draining, clock_suspect;
 };

@@ -5,6 +5,7 @@
 #include "base/esc.h"
 #include "collector/app_parts.h"
 #include "collector/fleet_load.h"
+#include "collector/leaf.h"
 #include "collector/store_audit.h"
 
 enum { DEED_MS = 3600 * 1000 }; /* the same login is put down once */
@@ -138,6 +139,10 @@ static int make_live(struct app *app, struct err *err)
 static int make_server(struct app *app, struct err *err)
 {
 	const struct collectorconf *conf = app->conf;
+	bool made;
+	int rc = conf->tls_ca ? leaf_keep(conf, clock_wall(), &made, err) : 0;
+	if (rc < 0)
+		return rc;
 	struct server_options options = {
 		.n_listeners = app->plan.n,
 		.max_connections = (unsigned)conf->max_connections,

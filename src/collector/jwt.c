@@ -1,42 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/jwt.h"
 
+#include "base/base64.h"
 #include "data/js.h"
 
 /* The alphabet of RFC 4648 section 5; JWS leaves the padding out (RFC 7515 section 2). */
-static int sextet(char c)
-{
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 26;
-	if (c >= '0' && c <= '9')
-		return c - '0' + 52;
-	return c == '-' ? 62 : c == '_' ? 63 : -1;
-}
-
 static bool is_base64url(struct str text)
 {
-	for (size_t i = 0; i < text.len; i++)
-		if (sextet(text.ptr[i]) < 0)
-			return false;
-	return text.len > 0 && text.len % 4 != 1;
-}
-
-static bool decode(struct str text, struct buf *out)
-{
-	uint32_t bits = 0;
-	unsigned n_bits = 0;
 	for (size_t i = 0; i < text.len; i++) {
-		bits = bits << 6 | (uint32_t)sextet(text.ptr[i]);
-		n_bits += 6;
-		if (n_bits < 8)
-			continue;
-		n_bits -= 8;
-		if (!buf_putc(out, (char)(unsigned char)(bits >> n_bits)))
+		char c = text.ptr[i];
+		if (!((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+		      c == '_'))
 			return false;
 	}
-	return true;
+	return text.len > 0 && text.len % 4 != 1;
 }
 
 static void take(const struct js *object, const char *key, char *dest, size_t cap)
@@ -82,7 +59,7 @@ int jwt_parse(struct str token, const char *audience, struct jwt *ret_jwt, struc
 	int rc = split(token, parts, err);
 	if (rc < 0)
 		return rc;
-	if (!decode(parts[1], &payload))
+	if (!base64_decode(parts[1], &payload))
 		return err_set(err, ERR_NOMEM, "no memory for a token");
 	/* The parser's own message quotes what it stumbled over: nothing of a token leaves here. */
 	if (js_parse(buf_str(&payload), JWT_MAX, &root, NULL) < 0)

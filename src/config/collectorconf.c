@@ -19,6 +19,10 @@ static const struct setting_info table[] = {
 	{ "tls-cert", "FILE", "the certificate of all listeners but that of metrics; read again when it changes", ALL,
 	  SETTING_FILE, AT(tls_cert), 0, 0, 0, 0 },
 	{ "tls-key", "FILE", "its private key", ALL, SETTING_FILE, AT(tls_key), 0, 0, 0, 0 },
+	{ "tls-ca", "DIR", "ca.crt and ca.key of an authority that makes both, and anew in time", ALL, SETTING_FILE,
+	  AT(tls_ca), 0, 0, 0, 0 },
+	{ "tls-names", "NAME,...", "for whom it makes them: names and addresses by which agents reach the collector",
+	  ALL, SETTING_TEXT, AT(tls_names), 0, 0, 0, 0 },
 	{ "client-ca", "FILE", "authorities whose client certificates name agents by their SAN", ALL, SETTING_FILE,
 	  AT(client_ca), 0, 0, 0, 0 },
 	{ "agent-tokens", "FILE", "lines \"AGENT-ID TOKEN\": who shows the token is that agent", ALL, SETTING_FILE,
@@ -92,6 +96,11 @@ static int check(const struct collectorconf *conf, struct err *err)
 	if (!conf->tls_cert != !conf->tls_key)
 		return err_set(err, ERR_USAGE, "tls-cert and tls-key go together: %s is missing",
 			       conf->tls_cert ? "tls-key" : "tls-cert");
+	if (conf->tls_ca && (!conf->tls_cert || !conf->tls_names))
+		return err_set(err, ERR_USAGE, "tls-ca needs %s too",
+			       conf->tls_cert ? "tls-names" : "tls-cert and tls-key");
+	if (conf->tls_names && !conf->tls_ca)
+		return err_set(err, ERR_USAGE, "tls-names needs tls-ca too");
 	if (conf->client_ca && !conf->tls_cert)
 		return err_set(err, ERR_USAGE, "client-ca needs TLS: add tls-cert and tls-key");
 	if (!conf->proxy_viewers != !conf->proxy_peers)

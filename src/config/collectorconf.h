@@ -11,6 +11,7 @@ struct collectorconf {
 	const char *data;                                    /* directory of the database */
 	const char *listen, *listen_agents, *listen_metrics; /* ADDRESS:PORT; NULL: not given */
 	const char *tls_cert, *tls_key, *client_ca;
+	const char *tls_ca, *tls_names; /* an authority of our own, which makes the two */
 	bool insecure;
 	const char *agent_tokens, *viewer_tokens; /* files */
 	const char *review_url, *review_ca, *review_token, *audience;

@@ -330,6 +330,8 @@ static bool set_options(struct transfer *transfer, CURLU *url, struct curl_slist
 		SET(CURLOPT_POST, 1L);
 		SET(CURLOPT_POSTFIELDS, transfer->post->body.ptr);
 		SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)transfer->post->body.len);
+		if (transfer->post->method)
+			SET(CURLOPT_CUSTOMREQUEST, transfer->post->method);
 		if (transfer->post->abandon) {
 			SET(CURLOPT_NOPROGRESS, 0L);
 			SET(CURLOPT_XFERINFOFUNCTION, on_progress);

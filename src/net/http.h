@@ -73,6 +73,7 @@ struct http_post {
 	struct http_login login;
 	struct str body;
 	const char *content_type; /* of the body; NULL: application/json */
+	const char *method;       /* "PUT", "DELETE"; NULL: POST */
 	const atomic_bool
 		*abandon; /* set from another thread: it ends within about a second, TIMEOUT. NULL: nobody will */
 };
