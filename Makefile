@@ -274,6 +274,15 @@ $B/tidy/%.ok: $B/obj/%.o .clang-tidy tools/tidy
 	@mkdir -p $(@D)
 	@tools/tidy $(CPPFLAGS) $(OUR_C) $*.c && touch $@
 
+# --- image ----------------------------------------------------------------------------------
+IMAGE ?= bankfull
+IMAGE_TAG = $(subst +,-,$(VERSION))
+.PHONY: image images.tar
+image: ## the container image, by podman, buildah or docker; IMAGE=NAME DEBIAN=BASE IMAGE_TOOL=... IMAGE_OPTIONS=...
+	@tools/image build $(IMAGE) $(IMAGE_TAG)
+images.tar: image ## the image as a file, for sites that no registry reaches
+	@tools/image save $(IMAGE):$(IMAGE_TAG) build/images.tar
+
 # --- install, release -----------------------------------------------------------------------
 .PHONY: install uninstall dist distcheck clean help
 install: all ## into DESTDIR and PREFIX (/usr/local)

@@ -11,10 +11,17 @@
 #include "kernel/cgpath.h"
 #include "sys/file.h"
 
-/* The library has a struct of this name, for lines of memory.stat; ours is the noun of bankfull/cgroup.h. */
+/*
+ * The library has a struct of this name, for lines of memory.stat, and from 3.0 (Debian 13) on enumerators of these; ours are
+ * the nouns of bankfull/cgroup.h.
+ */
 #define cgroup_stat libcgroup_stat
+#define CGROUP_V1   LIBCGROUP_V1
+#define CGROUP_V2   LIBCGROUP_V2
 #include <libcgroup.h>
 #undef cgroup_stat
+#undef CGROUP_V1
+#undef CGROUP_V2
 
 /* By default the library prints its errors to stdout, which is our report. */
 static void be_silent(void *userdata, int level, const char *format, va_list args)
