@@ -9,7 +9,7 @@
 #include "net/certs.h"
 #include "sys/file.h"
 
-enum { PATH_CAP = 4096, DUE_S = LEAF_DAYS * 86400 / 3 };
+enum { PATH_CAP = 4096, DAY_S = 86400, DUE_S = LEAF_DAYS * DAY_S / 3 };
 
 static int read_authority(const char *directory, const char *file, struct buf *out, struct err *err)
 {
@@ -34,6 +34,13 @@ static int write_file(const char *path, struct str bytes, mode_t mode, struct er
 	return rc;
 }
 
+/* One that ends with its authority gets no better by being made anew. */
+static bool is_good(struct str cert, struct str ca, const char *names, int64_t now_s)
+{
+	int64_t left_s = certs_good_for(cert, ca, names, now_s), most_s = certs_good_for(ca, ca, "", now_s);
+	return left_s > DUE_S || (left_s > 0 && left_s + DAY_S >= most_s);
+}
+
 int leaf_keep(const struct collectorconf *conf, struct wall now, bool *ret_made, struct err *err)
 {
 	struct err ignored;
@@ -46,8 +53,7 @@ int leaf_keep(const struct collectorconf *conf, struct wall now, bool *ret_made,
 		return rc;
 	/* The key is written first: a certificate that is there has its key. */
 	if (file_read_at(AT_FDCWD, conf->tls_cert, CERTS_PEM_MAX, &have, &ignored) == 0 &&
-	    access(conf->tls_key, R_OK) == 0 &&
-	    certs_good_for(buf_str(&have), buf_str(&ca), conf->tls_names, now.ms / 1000) > DUE_S)
+	    access(conf->tls_key, R_OK) == 0 && is_good(buf_str(&have), buf_str(&ca), conf->tls_names, now.ms / 1000))
 		return 0;
 	rc = read_authority(conf->tls_ca, "ca.key", &key, err);
 	if (rc == 0)

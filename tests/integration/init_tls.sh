@@ -88,6 +88,12 @@ result $? 'a certificate that is good is kept'
 begin bankfull.mon.svc,other,127.0.0.1; stop
 ! cmp -s "$work/first.crt" "$work/run/tls.crt" && openssl x509 -in "$work/run/tls.crt" -noout -text | grep -q 'DNS:other'
 result $? 'with other names another one is made'
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$work/ca/ca.key" -out "$work/ca/ca.crt" -subj /CN=short -days 9 -addext keyUsage=keyCertSign 2>/dev/null
+begin a; stop
+cp "$work/run/tls.crt" "$work/first.crt"
+begin a; stop
+cmp -s "$work/first.crt" "$work/run/tls.crt"
+result $? 'one that ends with its authority is not made again and again'
 rm "$work/ca/ca.key"; rm "$work/run/tls.crt"
 "$build/bankfull-collector" --listen-agents "127.0.0.1:$port" --data "$work/data" --tls-ca "$work/ca" --tls-names a --tls-cert "$work/run/tls.crt" --tls-key "$work/run/tls.key" --agent-tokens "$work/agents" >/dev/null 2>"$work/log"
 [ $? -ne 0 ] && grep -q 'tls-ca' "$work/log"
