@@ -22,7 +22,7 @@ struct level {
 struct raw_entry {
 	size_t key_at, key_len, value_at, value_len;
 	unsigned line;
-	bool empty;
+	bool empty, plain;
 };
 
 /* Keys as they stand in one mapping. */
@@ -34,6 +34,7 @@ struct raw_key {
 
 struct walk {
 	const char *name;
+	bool spellings; /* of one key may differ */
 	struct level levels[LIMIT_YAML_DEPTH];
 	unsigned depth;
 	uint32_t n_mappings;
@@ -79,13 +80,13 @@ static bool grow(void **items, size_t *room, size_t n, size_t size)
 	return true;
 }
 
-static int add_entry(struct walk *walk, struct str value, bool empty, unsigned line, struct err *err)
+static int add_entry(struct walk *walk, struct str value, bool empty, bool plain, unsigned line, struct err *err)
 {
 	if (!grow((void **)&walk->entries, &walk->room_entries, walk->n_entries, sizeof *walk->entries))
 		return no_memory(walk, err);
 	struct raw_entry *entry = &walk->entries[walk->n_entries];
 	*entry = (struct raw_entry){
-		.line = line, .empty = empty, .key_at = walk->arena.len, .key_len = walk->path.len
+		.line = line, .empty = empty, .plain = plain, .key_at = walk->arena.len, .key_len = walk->path.len
 	};
 	(void)buf_add(&walk->arena, buf_str(&walk->path));
 	entry->value_at = walk->arena.len;
@@ -168,9 +169,9 @@ static int on_scalar(struct walk *walk, const yaml_event_t *event, struct err *e
 	if (level->mapping && !level->have_key)
 		return take_key(walk, text, line, err);
 	int status = level->mapping ? 0 : take_index(walk, line, err);
-	bool empty = text.len == 0 && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+	bool plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 	if (status == 0)
-		status = add_entry(walk, text, empty, walk->key_line, err);
+		status = add_entry(walk, text, plain && text.len == 0, plain, walk->key_line, err);
 	end_value(walk);
 	return status;
 }
@@ -207,7 +208,7 @@ static int on_end(struct walk *walk, struct err *err)
 	struct level *level = &walk->levels[walk->depth - 1];
 	int status = 0;
 	if (level->n_items == 0 && walk->depth > 1)
-		status = add_entry(walk, STR(""), true, level->line, err);
+		status = add_entry(walk, STR(""), true, false, level->line, err);
 	walk->depth--;
 	end_value(walk);
 	return status;
@@ -367,7 +368,7 @@ static int check_duplicates(struct walk *walk, const struct yml *yml, struct err
 		if (a->mapping == b->mapping && str_eq((struct str){ yml->arena + a->at, a->len }, key))
 			return said_twice(walk->name, key, b->line, a->line, err);
 	}
-	if (yml->n == 0)
+	if (yml->n == 0 || walk->spellings)
 		return 0;
 	auto_free struct yml_entry *sorted = malloc(yml->n * sizeof *sorted);
 	if (!sorted)
@@ -395,6 +396,7 @@ static int finish(struct walk *walk, struct yml *ret_yml, struct err *err)
 			.value = { yml.arena + raw->value_at, raw->value_len },
 			.line = raw->line,
 			.empty = raw->empty,
+			.plain = raw->plain,
 		};
 	}
 	int status = check_duplicates(walk, &yml, err);
@@ -405,12 +407,13 @@ static int finish(struct walk *walk, struct yml *ret_yml, struct err *err)
 	return 0;
 }
 
-int yml_parse(struct str text, const char *name, struct yml *ret_yml, struct err *err)
+static int parse(struct str text, const char *name, bool spellings, struct yml *ret_yml, struct err *err)
 {
 	if (text.len > LIMIT_CONFIG_FILE)
 		return err_set(err, ERR_LIMIT, "%s: %zu bytes: at most %d are read", name, text.len, LIMIT_CONFIG_FILE);
 	auto_(walk_done) struct walk walk = {
 		.name = name,
+		.spellings = spellings,
 		.path = { .cap = YML_KEY_MAX },
 		.arena = { .cap = YML_ARENA_MAX },
 		.key_line = 1,
@@ -423,6 +426,16 @@ int yml_parse(struct str text, const char *name, struct yml *ret_yml, struct err
 	int status = run_parser(&parser, text, &walk, err);
 	yaml_parser_delete(&parser);
 	return status < 0 ? status : finish(&walk, ret_yml, err);
+}
+
+int yml_parse(struct str text, const char *name, struct yml *ret_yml, struct err *err)
+{
+	return parse(text, name, false, ret_yml, err);
+}
+
+int yml_parse_spellings(struct str text, const char *name, struct yml *ret_yml, struct err *err)
+{
+	return parse(text, name, true, ret_yml, err);
 }
 
 void yml_done(struct yml *yml)

@@ -25,6 +25,7 @@ struct yml_entry {
 	struct str value;
 	unsigned line; /* of the value's key; 1 is the first */
 	bool empty;    /* nothing was written, or an empty collection */
+	bool plain;    /* written without quotes: what YAML may take for a number, a switch or null */
 };
 
 /* Entries in the order of the file. Owned: yml_done(). */
@@ -36,6 +37,12 @@ struct yml {
 
 /* `name` goes before each message: "config.yaml". */
 int yml_parse(struct str text, const char *name, struct yml *ret_yml, struct err *err)
+	__attribute__((warn_unused_result));
+/*
+ * The same, but a key of two spellings stands twice in the list, in the order of the file: for a file whose own reader
+ * takes the last of them.
+ */
+int yml_parse_spellings(struct str text, const char *name, struct yml *ret_yml, struct err *err)
 	__attribute__((warn_unused_result));
 void yml_done(struct yml *yml);
 #define auto_yml auto_(yml_done)

@@ -238,7 +238,7 @@ static size_t find_reporters(struct str cmdline, const struct flinkconf *conf, s
 			n_other++;
 	}
 	for (size_t i = 0; conf && i < conf->n; i++) {
-		if (!reporter_of(conf->items[i].key, &name))
+		if (conf->items[i].empty || !reporter_of(conf->items[i].key, &name))
 			continue;
 		if (!is_prometheus(conf->items[i].value)) {
 			n_other++;

@@ -176,8 +176,8 @@ static int legacy_line(struct str line, struct str *ret_key, struct str *ret_val
 	return 1;
 }
 
-static int add_entry(struct flinkconf *conf, size_t *room, struct str key, struct str value, unsigned line,
-		     struct err *err)
+/* `entry` has what is particular to its format. */
+static int add_entry(struct flinkconf *conf, size_t *room, struct flinkconf_entry entry, struct err *err)
 {
 	if (conf->n == *room) {
 		size_t more = *room ? *room * 2 : 64;
@@ -187,12 +187,10 @@ static int add_entry(struct flinkconf *conf, size_t *room, struct str key, struc
 		conf->items = items;
 		*room = more;
 	}
-	conf->items[conf->n++] = (struct flinkconf_entry){
-		.key = flinkconf_current_key(key),
-		.value = value,
-		.line = line,
-		.redacted = str_eq(value, STR(FLINKCONF_REDACTED)),
-	};
+	entry.key = flinkconf_current_key(entry.said);
+	entry.value = str_trim(entry.raw);
+	entry.redacted = str_eq(entry.value, STR(FLINKCONF_REDACTED));
+	conf->items[conf->n++] = entry;
 	return 0;
 }
 
@@ -211,7 +209,8 @@ static int parse_legacy(struct str text, struct flinkconf *conf, struct err *err
 	for (unsigned number = 1; str_line(&rest, &line); number++) {
 		int found = legacy_line(line, &key, &value);
 		conf->n_bad_lines += found < 0;
-		int status = found > 0 ? add_entry(conf, &room, key, value, number, err) : 0;
+		const struct flinkconf_entry entry = { .said = key, .raw = value, .line = number };
+		int status = found > 0 ? add_entry(conf, &room, entry, err) : 0;
 		if (status < 0)
 			return status;
 	}
@@ -221,12 +220,19 @@ static int parse_legacy(struct str text, struct flinkconf *conf, struct err *err
 static int parse_yaml(struct str text, struct flinkconf *conf, struct err *err)
 {
 	auto_yml struct yml yml = { 0 };
-	int status = yml_parse(text, conf->name, &yml, err);
+	int status = yml_parse_spellings(text, conf->name, &yml, err);
 	size_t room = 0;
-	for (size_t i = 0; status == 0 && i < yml.n; i++)
-		if (!yml.items[i].empty)
-			status = add_entry(conf, &room, yml.items[i].key, str_trim(yml.items[i].value),
-					   yml.items[i].line, err);
+	for (size_t i = 0; status == 0 && i < yml.n; i++) {
+		const struct yml_entry *item = &yml.items[i];
+		const struct flinkconf_entry entry = {
+			.said = item->key,
+			.raw = item->value,
+			.line = item->line,
+			.plain = item->plain,
+			.empty = item->empty,
+		};
+		status = add_entry(conf, &room, entry, err);
+	}
 	conf->arena = TAKE_PTR(yml.arena);
 	return status;
 }
@@ -251,20 +257,35 @@ void flinkconf_done(struct flinkconf *conf)
 	*conf = (struct flinkconf){ 0 };
 }
 
+/* In one source: the last under its current name, else the last under an older one. */
+static const struct flinkconf_entry *find_here(const struct flinkconf *conf, struct str key)
+{
+	const struct flinkconf_entry *older = NULL;
+	for (size_t i = conf->n; i-- > 0;) {
+		const struct flinkconf_entry *entry = &conf->items[i];
+		if (entry->empty || !str_eq(entry->key, key))
+			continue;
+		if (str_eq(entry->said, key))
+			return entry;
+		if (!older)
+			older = entry;
+	}
+	return older;
+}
+
 const struct flinkconf_entry *flinkconf_find(const struct flinkconf *conf, const char *key, char ret_where[64])
 {
-	for (; conf; conf = conf->below)
-		for (size_t i = conf->n; i-- > 0;) {
-			const struct flinkconf_entry *entry = &conf->items[i];
-			if (!str_eq(entry->key, str_of(key)))
-				continue;
-			if (ret_where && entry->line)
-				(void)snprintf(ret_where, 64, "%.48s:%u", conf->name, entry->line);
-			else if (ret_where)
-				str_copy(ret_where, 64, str_of(conf->name));
-			return entry;
-		}
-	return NULL;
+	const struct flinkconf_entry *entry = NULL;
+	for (; conf; conf = conf->below) {
+		entry = find_here(conf, str_of(key));
+		if (entry)
+			break;
+	}
+	if (entry && ret_where && entry->line)
+		(void)snprintf(ret_where, 64, "%.48s:%u", conf->name, entry->line);
+	else if (entry && ret_where)
+		str_copy(ret_where, 64, str_of(conf->name));
+	return entry;
 }
 
 /* A key goes out only if it looks like one: a secret that was pasted where a key belongs does not. */

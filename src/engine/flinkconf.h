@@ -17,10 +17,14 @@
 enum flinkconf_format { FLINKCONF_YAML = 0, FLINKCONF_LEGACY };
 
 struct flinkconf_entry {
-	struct str key; /* the current name */
-	struct str value;
-	unsigned line; /* 0: a source without lines */
-	bool redacted; /* the value was taken out: it is set, to what is not known */
+	struct str key;   /* the current name */
+	struct str said;  /* the name as written */
+	struct str value; /* without blanks at its ends */
+	struct str raw;   /* with them */
+	unsigned line;    /* 0: a source without lines */
+	bool redacted;    /* the value was taken out: it is set, to what is not known */
+	bool plain;       /* YAML, without quotes: Flink takes what looks like a number for one */
+	bool empty;       /* YAML, no value: Flink does not start with such a file; flinkconf_find() does not see it */
 };
 
 struct flinkconf {
@@ -41,8 +45,9 @@ void flinkconf_done(struct flinkconf *conf);
 #define auto_flinkconf auto_(flinkconf_done)
 
 /*
- * The entry in force (the last one of that key), or NULL; `conf` may be NULL. A redacted one is returned: look at
- * the flag. `ret_where` (may be NULL): "config.yaml:12".
+ * The entry in force, or NULL: the last one under the current name of that key, else the last under an older one, as
+ * Configuration looks keys up. `conf` may be NULL. A redacted one is returned: look at the flag. `ret_where` (may be
+ * NULL): "config.yaml:12".
  */
 const struct flinkconf_entry *flinkconf_find(const struct flinkconf *conf, const char *key, char ret_where[64]);
 

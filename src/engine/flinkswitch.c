@@ -157,7 +157,7 @@ static bool shows_python(const struct lookup *look, struct str mapped)
 		return true;
 	for (const struct flinkconf *conf = look->conf; conf; conf = conf->below)
 		for (size_t i = 0; i < conf->n; i++)
-			if (str_starts(conf->items[i].key, STR("python.")))
+			if (!conf->items[i].empty && str_starts(conf->items[i].key, STR("python.")))
 				return true;
 	return false;
 }
