@@ -14,7 +14,7 @@ B       := build/$(VARIANT)
 VERSION_BASE := 0.1.0
 
 # The layers, highest first; tools/layers.txt says who may include whom.
-LAYERS := cli watch agent collector kube config rules ledger wire engine jvm kernel net data sys base
+LAYERS := cli watch agent collector kube plan config rules ledger wire engine jvm kernel net data sys base
 PURE   := base ledger rules
 PKGS   := libcurl libwebsockets libuv openssl yaml-0.1 libcgroup jansson sqlite3
 

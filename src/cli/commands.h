@@ -18,6 +18,7 @@ int cmd_fleet(int argc, char **argv);
 int cmd_inject(int argc, char **argv);
 int cmd_debug(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_plan(int argc, char **argv);
 
 /* What they share: command.c. */
 struct buf;

@@ -23,6 +23,7 @@ static const struct command commands[] = {
 	{ "debug", "the report of a running pod that nobody prepared, by kubectl", cmd_debug },
 	{ "doctor", "what keeps an installation or a pod from being watched, and what to do", cmd_doctor },
 	{ "inject", "Kubernetes YAML with the agent as a sidecar, all else as it was", cmd_inject },
+	{ "plan", "before anything runs: what a configuration gives, and whether it fits its limit", cmd_plan },
 	{ "rules", "every rule, what it needs, and the levels at which it speaks", cmd_rules },
 	{ "explain", "what a rule means, what it may be mistaken for, what to change", cmd_explain },
 	{ "check-config", "what bankfull agent would run with, and what is wrong with it", cmd_check_config },

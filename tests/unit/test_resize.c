@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "plan/derive.h"
+#include "plan/flinkkeys.h"
+#include "plan/resize.h"
+
+#define MIB (1ull << 20)
+
+static const char *const names[] = { "a", "b", "c", "d", "e" };
+
+/* A TaskManager of 4096m on RocksDB, as Flink derives it, in good order. */
+static struct resize_reading reading(void)
+{
+	struct resize_reading r = {
+		.kind = ENGINE_FLINK_TASKMANAGER,
+		.backend = BACKEND_ROCKSDB,
+		.batch = TRISTATE_FALSE,
+		.python = TRISTATE_FALSE,
+		.set = { [RESIZE_OVERHEAD] = qty_measured(429496736),
+			 [RESIZE_METASPACE] = qty_measured(256 * MIB),
+			 [RESIZE_DIRECT] = qty_measured(493921243),
+			 [RESIZE_MANAGED] = qty_measured(1438814063),
+			 [RESIZE_HEAP] = qty_measured(1664299798) },
+		.used = { [RESIZE_OVERHEAD] = qty_measured(350 * MIB),
+			  [RESIZE_METASPACE] = qty_measured(180 * MIB),
+			  [RESIZE_DIRECT] = qty_measured(370 * MIB),
+			  [RESIZE_MANAGED] = qty_measured(1200 * MIB),
+			  [RESIZE_HEAP] = qty_measured(1500 * MIB) },
+		.floor_bytes = qty_measured(3600 * MIB),
+		.limit = limit_set(4096 * MIB),
+	};
+	return r;
+}
+
+static struct resize size_of(const struct resize_reading *readings, size_t n)
+{
+	struct resize resize;
+	assert_int_equal(resize_run(readings, names, n, &resize, NULL), 0);
+	return resize;
+}
+
+/* What a fragment makes of the configuration, by Flink's derivation. */
+static struct flink_budget after(const char *conf, const struct resize *resize, size_t n_steps)
+{
+	static char lines[4096];
+	struct declared declared = { .n_sets = 0 };
+	struct flinkconf file = { 0 };
+	struct derived derived;
+	struct err err = { 0 };
+	assert_int_equal(flinkkeys_version_find(STR("2.x"), &declared.version, NULL), 0);
+	assert_int_equal(flinkconf_parse(str_of(conf), FLINKCONF_YAML, "config.yaml", &file, NULL), 0);
+	declared.file = &file;
+	lines[0] = '\0';
+	for (size_t i = 0; i < n_steps; i++)
+		(void)snprintf(lines + strlen(lines), sizeof lines - strlen(lines), "%s", resize->steps[i].fragment);
+	struct str rest = str_of(lines), line;
+	while (str_line(&rest, &line)) {
+		size_t at = str_find(line, STR(": "));
+		if (line.len == 0 || line.ptr[0] == '#')
+			continue;
+		assert_true(at < line.len);
+		declared.sets[declared.n_sets++] =
+			(struct flinkconf_entry){ .said = { line.ptr, at }, .raw = str_skip(line, at + 2) };
+	}
+	if (derive(&declared, DERIVE_TASKMANAGER, &derived, &err) < 0)
+		fail_msg("%s\n%s", err.message, lines);
+	flinkconf_done(&file);
+	return derived.budget;
+}
+
+static void what_fits_stays(void **state)
+{
+	(void)state;
+	struct resize_reading r[3] = { reading(), reading(), reading() };
+	struct resize resize = size_of(r, 3);
+	for (size_t i = 0; i < resize.n_steps; i++)
+		print_error("%s\n", resize.steps[i].title);
+	assert_int_equal(resize.n_steps, 0);
+	assert_int_equal(resize.process_bytes, 4096 * MIB);
+}
+
+static void percentiles(void **state)
+{
+	(void)state;
+	struct resize_reading r[5];
+	for (unsigned i = 0; i < 5; i++) {
+		r[i] = reading();
+		r[i].used[RESIZE_METASPACE] = qty_measured((140 + 10ull * i) * MIB);
+	}
+	r[4].used[RESIZE_METASPACE] = (struct qty){ 0 }; /* unread is no reading */
+	struct resize resize = size_of(r, 5);
+	assert_int_equal(resize.rows[RESIZE_METASPACE].p50_bytes, 150 * MIB);
+	assert_int_equal(resize.rows[RESIZE_METASPACE].p99_bytes, 170 * MIB);
+	assert_int_equal(resize.rows[RESIZE_METASPACE].max_bytes, 170 * MIB);
+}
+
+/* FLINK-35489: an autoscaler proposed 22 MB. */
+static void metaspace_never_below_what_was_loaded(void **state)
+{
+	(void)state;
+	struct resize_reading r[3] = { reading(), reading(), reading() };
+	for (size_t used = 5; used < 256; used += 10) {
+		for (size_t i = 0; i < 3; i++)
+			r[i].used[RESIZE_METASPACE] = qty_measured(used * MIB);
+		struct resize resize = size_of(r, 3);
+		uint64_t proposed = resize.rows[RESIZE_METASPACE].proposed_bytes;
+		assert_true(proposed >= (used + 32) * MIB || proposed == 256 * MIB);
+		assert_true(proposed >= 128 * MIB);
+	}
+}
+
+static void what_is_overrun_is_raised_first(void **state)
+{
+	(void)state;
+	struct resize_reading r[3] = { reading(), reading(), reading() };
+	for (size_t i = 0; i < 3; i++) {
+		r[i].used[RESIZE_METASPACE] = qty_measured(60 * MIB);
+		r[i].used[RESIZE_MANAGED] = qty_measured(300 * MIB);
+	}
+	r[1].used[RESIZE_OVERHEAD] = qty_measured(900 * MIB);
+	r[2].heap_pressure = true;
+	struct resize resize = size_of(r, 3);
+	assert_int_equal(resize.n_steps, 4);
+	assert_int_equal(resize.steps[0].budget, RESIZE_OVERHEAD);
+	assert_true(resize.steps[0].raises && resize.steps[0].to_bytes >= 900 * MIB * 11 / 10);
+	assert_int_equal(resize.steps[1].budget, RESIZE_HEAP);
+	assert_true(resize.steps[1].raises);
+	assert_int_equal(resize.steps[2].budget, RESIZE_METASPACE);
+	assert_int_equal(resize.steps[3].budget, RESIZE_MANAGED);
+	assert_false(resize.steps[3].raises);
+	/* Each step moves the process by what it changes, and by nothing else. */
+	uint64_t process = resize.process_bytes;
+	for (size_t i = 0; i < resize.n_steps; i++) {
+		process = process - resize.steps[i].from_bytes + resize.steps[i].to_bytes;
+		assert_int_equal(resize.steps[i].process_bytes, process);
+	}
+}
+
+/* Metaspace and overhead lie outside of what Flink shares out: nothing else moves, to the byte. */
+static void a_fragment_changes_one_budget(void **state)
+{
+	(void)state;
+	struct resize_reading r[3] = { reading(), reading(), reading() };
+	for (size_t i = 0; i < 3; i++) {
+		r[i].used[RESIZE_METASPACE] = qty_measured(60 * MIB);
+		r[i].used[RESIZE_OVERHEAD] = qty_measured(600 * MIB);
+	}
+	struct resize resize = size_of(r, 3);
+	assert_int_equal(resize.n_steps, 2);
+	const char *conf = "taskmanager.memory.process.size: 4096m\n";
+	struct flink_budget first = after(conf, &resize, 1), both = after(conf, &resize, 2);
+	assert_int_equal(first.overhead_bytes.bytes, resize.steps[0].to_bytes);
+	assert_int_equal(first.metaspace_bytes.bytes, 256 * MIB);
+	assert_int_equal(first.heap_bytes.bytes, 1664299798);
+	assert_int_equal(first.managed_bytes.bytes, 1438814063);
+	assert_int_equal(first.process_bytes.bytes, resize.steps[0].process_bytes);
+	assert_int_equal(both.metaspace_bytes.bytes, resize.steps[1].to_bytes);
+	assert_int_equal(both.overhead_bytes.bytes, resize.steps[0].to_bytes);
+	assert_int_equal(both.heap_bytes.bytes, 1664299798);
+	assert_int_equal(both.network_bytes.bytes, 359703515);
+}
+
+static void few_readings_lower_nothing(void **state)
+{
+	(void)state;
+	struct resize_reading r[2] = { reading(), reading() };
+	for (size_t i = 0; i < 2; i++)
+		r[i].used[RESIZE_METASPACE] = qty_measured(60 * MIB);
+	struct resize resize = size_of(r, 2);
+	assert_int_equal(resize.n_steps, 0);
+	assert_true(resize.too_few);
+	/* But what is too small is raised by one. */
+	r[0].used[RESIZE_OVERHEAD] = qty_measured(900 * MIB);
+	resize = size_of(r, 1);
+	assert_int_equal(resize.n_steps, 1);
+}
+
+static void managed_memory_that_nobody_takes(void **state)
+{
+	(void)state;
+	struct resize_reading r[3] = { reading(), reading(), reading() };
+	for (size_t i = 0; i < 3; i++) {
+		r[i].backend = BACKEND_HASHMAP;
+		r[i].used[RESIZE_MANAGED] = qty_measured(0);
+	}
+	struct resize resize = size_of(r, 3);
+	assert_int_equal(resize.n_steps, 1);
+	assert_int_equal(resize.steps[0].to_bytes, 0);
+	assert_non_null(strstr(resize.steps[0].fragment, "taskmanager.memory.managed.size: 0m\n"));
+	assert_int_equal(after("taskmanager.memory.process.size: 4096m\n", &resize, 1).managed_bytes.bytes, 0);
+	/* With RocksDB it is a cache that is still empty. */
+	for (size_t i = 0; i < 3; i++)
+		r[i].backend = BACKEND_ROCKSDB;
+	resize = size_of(r, 3);
+	assert_true(resize.rows[RESIZE_MANAGED].proposed_bytes > 0);
+}
+
+static void of_two_configurations(void **state)
+{
+	(void)state;
+	struct resize_reading r[2] = { reading(), reading() };
+	struct resize resize;
+	struct err err = { 0 };
+	r[1].set[RESIZE_HEAP].bytes += 5;
+	assert_true(resize_run(r, names, 2, &resize, &err) < 0);
+	assert_int_equal(err.kind, ERR_USAGE);
+	assert_non_null(strstr(err.message, "1664299798"));
+	assert_non_null(strstr(err.message, "1664299803"));
+	assert_non_null(strstr(err.message, "5 bytes apart"));
+	r[1] = reading();
+	r[1].kind = ENGINE_FLINK_JOBMANAGER;
+	assert_true(resize_run(r, names, 2, &resize, &err) < 0);
+	assert_true(resize_run(r, names, 0, &resize, &err) < 0);
+}
+
+static void reports(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *words; /* NULL: taken */
+	} table[] = {
+		{ "{}", "no report of Bankfull" },
+		{ "[]", "no report of Bankfull" },
+		{ "{\"schema\":\"bankfull.rules.v1\"}", "no report of Bankfull" },
+		{ "{\"schema\":\"bankfull.report.v1\",\"target\":{\"engine\":\"kafka-streams\"}}",
+		  "only Flink has budgets" },
+		{ "{\"schema\":\"bankfull.report.v1\",\"target\":{\"engine\":\"flink-taskmanager\"},\"budgets\":[]}",
+		  "unread" },
+		{ "{\"schema\":\"bankfull.report.v1\",\"target\":{\"engine\":\"flink-jobmanager\"},\"budgets\":[{\"budget\":\"heap\","
+		  "\"budget_bytes\":7,\"actual_bytes\":null},{\"budget\":\"jvm-overhead\",\"budget_bytes\":9,\"actual_bytes\":3}],"
+		  "\"limit_bytes\":null,\"floor_bytes\":-1}",
+		  NULL },
+	};
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		struct js *report = NULL;
+		struct resize_reading r;
+		struct err err = { 0 };
+		assert_int_equal(js_parse(str_of(table[i].text), 4096, &report, NULL), 0);
+		int rc = resize_read(report, "x.json", &r, &err);
+		assert_int_equal(rc == 0, !table[i].words);
+		if (rc < 0 && !strstr(err.message, table[i].words))
+			fail_msg("%s", err.message);
+		if (rc == 0) {
+			assert_int_equal(r.set[RESIZE_HEAP].bytes, 7);
+			assert_false(qty_known(r.used[RESIZE_HEAP]));
+			assert_int_equal(r.used[RESIZE_OVERHEAD].bytes, 3);
+			assert_int_equal(r.limit.kind, LIMIT_UNREAD);
+			assert_false(qty_known(r.floor_bytes));
+		}
+		js_free(report);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_fits_stays),
+		cmocka_unit_test(percentiles),
+		cmocka_unit_test(metaspace_never_below_what_was_loaded),
+		cmocka_unit_test(what_is_overrun_is_raised_first),
+		cmocka_unit_test(a_fragment_changes_one_budget),
+		cmocka_unit_test(few_readings_lower_nothing),
+		cmocka_unit_test(managed_memory_that_nobody_takes),
+		cmocka_unit_test(of_two_configurations),
+		cmocka_unit_test(reports),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
