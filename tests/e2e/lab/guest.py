@@ -83,7 +83,7 @@ class Run:
             f.write(ENTER.format(work=WORK, command=" ".join(self.pod.enter("", **extra)[:-1])))
         os.chmod(enter, 0o755)
         self.offer_main()
-        command = [RUN, engine, "--dir", self.dir, "--seconds", str(7 * 86400), "--enter", enter]
+        command = [RUN, engine, "--dir", self.dir, "--seconds", str(7 * 86400), "--enter", enter, "--lean", "1"]
         jdk = self.scenario.get("jdk", 17)
         if os.environ.get(f"JDK{jdk}"):
             command += ["--java-home", os.environ[f"JDK{jdk}"]]
