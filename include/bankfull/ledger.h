@@ -154,6 +154,9 @@ static inline uint64_t ledger_bytes(const struct ledger *ledger, enum owner owne
 	return ledger->listed[owner] ? qty_or(ledger->lines[owner].bytes, 0) : 0;
 }
 
+/* The three lines of RocksDB together, as resident: they share one bound. */
+uint64_t ledger_rocksdb_bytes(const struct ledger *ledger);
+
 static inline bool ledger_is_unread(const struct ledger *ledger, enum owner owner)
 {
 	return ledger->listed[owner] && !qty_known(ledger->lines[owner].bytes);

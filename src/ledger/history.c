@@ -31,6 +31,7 @@ static void owners_clear(struct history *history)
 	history->peak_other_bytes = (struct count){ 0 };
 }
 
+/* The short window goes on. */
 static void figure_shorten(struct history_figure *figure)
 {
 	struct trend_series close = figure->close;
@@ -38,41 +39,39 @@ static void figure_shorten(struct history_figure *figure)
 	figure->close = close;
 }
 
-/* Another limit: the pace of the last minutes goes on below it, and what is told of days was told of another room. */
-static void shorten(struct history *history, struct mono from)
+static void begin_long_windows(struct history *history, struct mono from, void (*begin)(struct history_figure *))
 {
 	for (int owner = 0; owner < OWNER_COUNT; owner++)
-		figure_shorten(&history->owners[owner]);
-	figure_shorten(&history->floor);
-	figure_shorten(&history->pool);
-	figure_shorten(&history->threads);
-	figure_shorten(&history->metaspace);
-	figure_shorten(&history->classes);
+		begin(&history->owners[owner]);
+	begin(&history->floor);
+	begin(&history->pool);
+	begin(&history->threads);
+	begin(&history->metaspace);
+	begin(&history->classes);
 	memset(history->events, 0, sizeof history->events);
 	history->scans = 0;
 	history->window_start = from;
 	history->fit_now = true;
 }
 
+/* Another limit: the pace of the last minutes goes on below it, and what is told of days was told of another room. */
+static void shorten(struct history *history, struct mono from)
+{
+	begin_long_windows(history, from, figure_shorten);
+}
+
 /* What was before tells nothing of what comes. */
 static void cut(struct history *history, struct mono from)
 {
-	owners_clear(history);
-	figure_clear(&history->floor);
-	figure_clear(&history->pool);
-	figure_clear(&history->threads);
-	figure_clear(&history->metaspace);
-	figure_clear(&history->classes);
-	memset(history->events, 0, sizeof history->events);
+	begin_long_windows(history, from, figure_clear);
+	history->peak_other_bytes = (struct count){ 0 };
 	memset(&history->refaults, 0, sizeof history->refaults);
 	memset(&history->hits, 0, sizeof history->hits);
 	memset(&history->misses, 0, sizeof history->misses);
 	history->metaspace_source = history->classes_source = 0;
 	history->n_recent = history->n_slots = history->next_slot = 0;
-	history->scans = 0;
 	history->books_known = false;
-	history->window_start = history->close_start = from;
-	history->fit_now = true;
+	history->close_start = from;
 }
 
 static void close_push(struct trend_series *close, struct mono now, uint64_t value)
@@ -244,7 +243,7 @@ static void rate_push(struct history_rate *rate, struct mono now, const struct c
 
 static void slot_push(struct history *history, struct mono now, uint64_t floor)
 {
-	size_t last = (history->next_slot + HISTORY_SLOTS - 1) % HISTORY_SLOTS;
+	size_t last = history_slot(history, 0);
 	if (history->n_slots && now.ns < history->slot_at[last].ns + history_ns(HISTORY_SLOT_S)) {
 		history->slot[last] = floor > history->slot[last] ? floor : history->slot[last];
 		return;

@@ -2,8 +2,9 @@
 /*
  * What one target has done over time: PURE, no allocation, the caller owns it and gives every clock reading.
  *
- * Floor, threads and counters are fed at each tick, owners at each smaps scan; windows are cut at JVM start, limit
- * change and gaps, and begin when a start has settled. history_look() makes of them what rules and samples want:
+ * Floor, threads and counters are fed at each tick, owners at each smaps scan; windows are cut at JVM start and gaps. The
+ * long ones begin when a start has settled, and anew when the limit changes; the short ones begin a minute after the
+ * process, and go on below another limit. history_look() makes of them what rules and samples want:
  * trends, forecast, steps. It fits once a minute, when there are new points, and keeps the answer until then.
  */
 #ifndef LEDGER_HISTORY_H
@@ -13,6 +14,11 @@
 #include "bankfull/ledger.h"
 #include "bankfull/snapshot.h"
 #include "ledger/forecast.h"
+
+enum {
+	HISTORY_CLOSE_S = 900, /* what grows so fast that the limit is an hour away shows in a quarter of one */
+	HISTORY_FLASH_S = 90, /* and what fills the room in minutes shows in four scans: what moves is scanned sooner */
+};
 
 struct history; /* src/ledger/history.c: sizeof by history_size(), so that the owner allocates once */
 size_t history_size(void);

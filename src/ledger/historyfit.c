@@ -16,17 +16,11 @@ enum {
 	RATE_SPAN_LEAST_S = 20,
 };
 
-/* The slot that was written `ago` slots before the last one. */
-static size_t slot_at(const struct history *history, size_t ago)
-{
-	return (history->next_slot + 2 * HISTORY_SLOTS - 1 - ago) % HISTORY_SLOTS;
-}
-
 static uint64_t slots_level(const struct history *history, size_t ago, size_t n)
 {
 	uint64_t figures[SPIKE_PART_SLOTS / 5];
 	for (size_t i = 0; i < n; i++)
-		figures[i] = history->slot[slot_at(history, ago + i)];
+		figures[i] = history->slot[history_slot(history, ago + i)];
 	return trend_median(figures, n);
 }
 
@@ -36,17 +30,17 @@ static double slots_slope(const struct history *history, size_t back, size_t n)
 	size_t fifth = n / 5;
 	double grown =
 		(double)slots_level(history, back, fifth) - (double)slots_level(history, back + n - fifth, fifth);
-	double ns = (double)(history->slot_at[slot_at(history, back + fifth / 2)].ns -
-			     history->slot_at[slot_at(history, back + n - 1 - fifth / 2)].ns);
+	double ns = (double)(history->slot_at[history_slot(history, back + fifth / 2)].ns -
+			     history->slot_at[history_slot(history, back + n - 1 - fifth / 2)].ns);
 	return ns > 0 ? grown / ns * 1e9 : 0;
 }
 
 /* p99 - median of `n` slots that end `back` slots ago, less what `slope` adds from one to the next. */
 static uint64_t spike_in(const struct history *history, size_t back, size_t n, double slope, struct trend_space *space)
 {
-	struct mono last = history->slot_at[slot_at(history, 0)];
+	struct mono last = history->slot_at[history_slot(history, 0)];
 	for (size_t i = 0; i < n; i++) {
-		size_t at = slot_at(history, back + i);
+		size_t at = history_slot(history, back + i);
 		double ago = (double)(last.ns - history->slot_at[at].ns) / 1e9;
 		space->slopes[i] = (double)history->slot[at] + slope * ago;
 	}
@@ -97,10 +91,7 @@ static uint64_t flink_bound(const struct snapshot *snapshot, const struct ledger
 		bound = sat_add(bound, task < left ? task : left);
 	if (ledger_is_unread(ledger, OWNER_METASPACE))
 		bound = sat_add(bound, qty_or(flink->metaspace_bytes, 0));
-	uint64_t taken = sat_add(ledger_bytes(ledger, OWNER_ROCKSDB_BLOCK_CACHE),
-				 sat_add(ledger_bytes(ledger, OWNER_ROCKSDB_MEMTABLES),
-					 sat_add(ledger_bytes(ledger, OWNER_ROCKSDB_TABLE_READERS),
-						 ledger_bytes(ledger, OWNER_MANAGED_UNSAFE))));
+	uint64_t taken = sat_add(ledger_rocksdb_bytes(ledger), ledger_bytes(ledger, OWNER_MANAGED_UNSAFE));
 	/* RocksDB outside of managed memory fills none of it: what grows there has no plan. */
 	bool pays = store_managed_pays(&snapshot->engine) || snapshot->engine.batch == TRISTATE_TRUE ||
 		    snapshot->engine.python == TRISTATE_TRUE;

@@ -25,32 +25,25 @@ uint32_t history_settling_s(const struct history *history, struct mono now)
 static uint64_t usual_floor(const struct history *history, uint64_t now)
 {
 	uint64_t figures[USUAL_SLOTS];
-	size_t n = history->n_slots < USUAL_SLOTS ? history->n_slots : USUAL_SLOTS, last = history->next_slot;
+	size_t n = history->n_slots < USUAL_SLOTS ? history->n_slots : USUAL_SLOTS;
 	for (size_t i = 0; i < n; i++)
-		figures[i] = history->slot[(last + HISTORY_SLOTS - 1 - i) % HISTORY_SLOTS];
+		figures[i] = history->slot[history_slot(history, i)];
 	if (n == 0)
 		return now;
 	uint64_t usual = trend_median(figures, n);
 	/* The median is as old as the middle slot: half a minute is 5 % of the limit for what grows by 10 % a minute. */
 	const struct trend *floor = &history->view.floor;
-	double age_s = (double)(history->slot_at[(last + HISTORY_SLOTS - 1) % HISTORY_SLOTS].ns -
-				history->slot_at[(last + HISTORY_SLOTS - 1 - n / 2) % HISTORY_SLOTS].ns) /
+	double age_s = (double)(history->slot_at[history_slot(history, 0)].ns -
+				history->slot_at[history_slot(history, n / 2)].ns) /
 		       1e9;
 	return floor->kind == TREND_GROWING ? sat_add(usual, (uint64_t)(floor->slope * age_s)) : usual;
 }
 
-static uint64_t stores_held(const struct ledger *ledger)
-{
-	return sat_add(ledger_bytes(ledger, OWNER_ROCKSDB_BLOCK_CACHE),
-		       sat_add(ledger_bytes(ledger, OWNER_ROCKSDB_MEMTABLES),
-			       ledger_bytes(ledger, OWNER_ROCKSDB_TABLE_READERS)));
-}
-
-/* The stores' bound is kept by RocksDB as long as nothing pins what it would free. Past it, and the sixteenth that fragments take, it is none. */
+/* RocksDB keeps to it as long as nothing pins what it would free: past it, and what fragments take, it is no bound. */
 static bool stores_are_bounded(const struct ledger *ledger)
 {
 	const struct limit *bound = &ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bound;
-	return bound->kind == LIMIT_SET && stores_held(ledger) <= sat_add(bound->bytes, bound->bytes / 16);
+	return bound->kind == LIMIT_SET && ledger_rocksdb_bytes(ledger) <= sat_add(bound->bytes, bound->bytes / 16);
 }
 
 /* What the line can grow to, where something bounds it. */
@@ -65,7 +58,7 @@ static struct limit bound_of(const struct history *history, const struct snapsho
 	if (is_store && ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bound.kind == LIMIT_SET && !stores_are_bounded(ledger))
 		return (struct limit){ 0, LIMIT_NONE };
 	if (owner == OWNER_ROCKSDB_BLOCK_CACHE && bound.kind == LIMIT_SET) /* of the three lines together */
-		bound.bytes = sat_sub(bound.bytes, sat_sub(stores_held(ledger), line->bytes.bytes));
+		bound.bytes = sat_sub(bound.bytes, sat_sub(ledger_rocksdb_bytes(ledger), line->bytes.bytes));
 	if (owner == OWNER_ROCKSDB_BLOCK_CACHE && qty_known(*capacity) &&
 	    (bound.kind != LIMIT_SET || capacity->bytes < bound.bytes))
 		bound = limit_set(capacity->bytes);

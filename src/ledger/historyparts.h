@@ -8,9 +8,7 @@
 enum {
 	HISTORY_GAP_S = 300,    /* without a tick for so long, nobody knows what happened between */
 	HISTORY_SPACING_S = 60, /* between two points: a full series then is two hours */
-	HISTORY_CLOSE_S = 900,  /* what grows so fast that the limit is an hour away shows in a quarter of one */
 	HISTORY_CLOSE_SPACING_S = 10,
-	HISTORY_FLASH_S = 90, /* and what fills the room in minutes shows in four scans: what moves is scanned sooner */
 	HISTORY_FLASH_POINTS = 4,
 	HISTORY_FIT_SOONEST_S = 10,
 	HISTORY_MOVED_SHARE = 64, /* of the limit: the floor has moved by so much since the fit */
@@ -116,6 +114,12 @@ static inline uint64_t history_ns(uint64_t s)
 static inline uint64_t history_since_s(struct mono from, struct mono to)
 {
 	return to.ns > from.ns ? (to.ns - from.ns) / 1000000000 : 0;
+}
+
+/* The slot that was written `ago` slots before the last one. */
+static inline size_t history_slot(const struct history *history, size_t ago)
+{
+	return (history->next_slot + 2 * HISTORY_SLOTS - 1 - ago) % HISTORY_SLOTS;
 }
 
 /* historytrend.c: what the figure does, by the window that tells most; `room` is what is left below the limit. */

@@ -2,8 +2,6 @@
 /* How one figure moves: which of its windows speaks. */
 #include "ledger/historyparts.h"
 
-#define STEADY_LEAST 0.4 /* of the whole window's slope, in either half */
-
 enum {
 	BRIEF_LEAST_S = 3600, /* a brief window shorter than this overrules no longer one */
 	BRIEF_EVERY_S = 180,  /* two hours do not say another thing each minute */
@@ -95,13 +93,6 @@ static bool is_new(const struct history_figure *figure, struct mono since)
 	return last > most && last - most >= (last - from) / 2;
 }
 
-/* In both halves of its window: a step, or a ramp that has ended, is in one of them. */
-static bool is_steady(const struct trend *trend)
-{
-	double least = trend->early < trend->late ? trend->early : trend->late;
-	return least >= trend->slope * STEADY_LEAST;
-}
-
 /*
  * What is faster than the two hours show. A checkpoint's peak and a savepoint's do not last a quarter of an hour, and in
  * the minute and a half all points must rise; what a bound ends, the forecast knows.
@@ -120,7 +111,7 @@ static void fit_close(const struct history_figure *figure, struct mono now, doub
 		if (is_far(&figure->close, since, room))
 			continue;
 		trend_fit_since(&figure->close, since, windows[i].least, space, &trend);
-		if (overrules(&trend, room, ret_trend) && is_steady(&trend) && is_new(figure, since))
+		if (overrules(&trend, room, ret_trend) && trend_is_steady(&trend) && is_new(figure, since))
 			*ret_trend = trend;
 	}
 }
@@ -144,7 +135,7 @@ static void fit_brief(const struct history *history, struct history_figure *figu
 	if (brief.kind == TREND_TOO_FEW || brief.span_ms < BRIEF_LEAST_S * 1000 || brief.span_ms >= ret_trend->span_ms)
 		return;
 	double seen_s = (double)brief.span_ms / 1000;
-	if (overrules(&brief, room, ret_trend) && is_steady(&brief)) {
+	if (overrules(&brief, room, ret_trend) && trend_is_steady(&brief)) {
 		*ret_trend = brief;
 		return;
 	}
@@ -176,7 +167,8 @@ void history_trend(const struct history *history, struct history_figure *figure,
 	if (figure->is_young)
 		fit_young(figure, now, room, space, ret_trend);
 	/* Within an hour one step, of a collection or a restart, looks like growth. It is in one of the halves. */
-	if (ret_trend->kind == TREND_GROWING && ret_trend->span_ms < BRIEF_LEAST_S * 1000 && !is_steady(ret_trend))
+	if (ret_trend->kind == TREND_GROWING && ret_trend->span_ms < BRIEF_LEAST_S * 1000 &&
+	    !trend_is_steady(ret_trend))
 		ret_trend->kind = TREND_DECELERATING;
 	fit_brief(history, figure, room, space, ret_trend);
 	/* A cache that warms up within its plan may be as fast as a leak of an hour, but not as one of minutes. */

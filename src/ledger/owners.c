@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of owners: one row decides name, group and what a person reads about it. */
 #include "bankfull/ledger.h"
+#include "base/sat.h"
 
 const char *const ledger_group_names[GROUP_COUNT] = {
 	[GROUP_ANON] = "anon",     [GROUP_SHMEM] = "shmem", [GROUP_FILE] = "file",
@@ -53,4 +54,12 @@ const struct owner_info owner_table[OWNER_COUNT] = {
 bool owner_is_reclaimable(enum owner owner)
 {
 	return owner_table[owner].group == GROUP_FILE || owner == OWNER_SLAB_RECLAIMABLE || owner == OWNER_THP_UNMAPPED;
+}
+
+uint64_t ledger_rocksdb_bytes(const struct ledger *ledger)
+{
+	uint64_t sum = 0;
+	for (int owner = OWNER_ROCKSDB_BLOCK_CACHE; owner <= OWNER_ROCKSDB_TABLE_READERS; owner++)
+		sum = sat_add(sum, ledger_bytes(ledger, (enum owner)owner));
+	return sum;
 }

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#define STEADY_LEAST 0.4 /* of the whole window's slope, in either half */
+
 /* Pairs grow with the square of points, and what they tell does not. */
 enum { FIT_POINTS = 64 };
 
@@ -234,4 +236,10 @@ void trend_fit_since(const struct trend_series *series, struct mono since, size_
 void trend_fit(const struct trend_series *series, struct trend_space *space, struct trend *ret_trend)
 {
 	trend_fit_above(series, TREND_NOISE_BYTES, space, ret_trend);
+}
+
+bool trend_is_steady(const struct trend *trend)
+{
+	double least = trend->early < trend->late ? trend->early : trend->late;
+	return least >= trend->slope * STEADY_LEAST;
 }

@@ -63,6 +63,9 @@ struct trend {
 	double early, late; /* slopes of the window's halves, where it grows */
 };
 
+/* It grows in both halves of its window: a step, or a ramp that has ended, is in one of them. */
+bool trend_is_steady(const struct trend *trend);
+
 struct trend_space {
 	double slopes[TREND_POINTS * (TREND_POINTS - 1) / 2];
 };

@@ -83,7 +83,7 @@ enum rule_answer rule_metaspace_growth(const struct rule_input *input, struct fi
 		return RULE_INCONCLUSIVE;
 	}
 	/* Where the classes are known and do not grow, it is the allocator's chunks, and they are reused. */
-	if (trend->kind != TREND_GROWING || !growing_is_steady(trend) ||
+	if (trend->kind != TREND_GROWING || !trend_is_steady(trend) ||
 	    growing_grown(trend) <= judged_level(input, T_METASPACE_GROWTH_GROWN) ||
 	    input->history->classes.kind == TREND_FLAT || input->history->classes.kind == TREND_SHRINKING)
 		return RULE_SILENT;

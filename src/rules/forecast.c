@@ -11,7 +11,7 @@
 #include "rules/room.h"
 #include "rules/text.h"
 
-enum { HOUR_S = 3600, DAY_S = 86400, CLOSE_S = 900, FLASH_S = 90 };
+enum { HOUR_S = 3600, DAY_S = 86400 };
 
 static enum severity severity_of(const struct rule_input *input, uint64_t left_s)
 {
@@ -81,8 +81,7 @@ static bool is_planned(const struct rule_input *input, int owner)
 	if (owner == OWNER_NATIVE_OTHER)
 		return input->history->native_may_warm && (!qty_known(*soft) || sat_sub(soft->bytes, held) <= room);
 	if (owner == OWNER_ROCKSDB_BLOCK_CACHE) /* the bound is that of the three lines together */
-		held = sat_add(held, sat_add(ledger_bytes(ledger, OWNER_ROCKSDB_MEMTABLES),
-					     ledger_bytes(ledger, OWNER_ROCKSDB_TABLE_READERS)));
+		held = ledger_rocksdb_bytes(ledger);
 	/* A budget that is passed by more than fragments take bounds nothing: iterators pin what is past it. */
 	return line->bound.kind == LIMIT_SET && held <= sat_add(line->bound.bytes, line->bound.bytes / 16) &&
 	       sat_sub(line->bound.bytes, held) <= room;
@@ -93,7 +92,9 @@ static bool may_end_in_plan(const struct rule_input *input, const struct trend *
 {
 	uint64_t span_s = trend->span_ms / 1000;
 	bool is_cache = input->history->forecast.owner == OWNER_NATIVE_OTHER;
-	uint64_t hasty_s = !is_cache ? 0 : qty_known(input->history->native_soft_bound_bytes) ? FLASH_S : CLOSE_S;
+	uint64_t hasty_s = !is_cache                                            ? 0
+			   : qty_known(input->history->native_soft_bound_bytes) ? HISTORY_FLASH_S
+										: HISTORY_CLOSE_S;
 	return span_s > hasty_s && left_s > span_s / 2;
 }
 
@@ -101,7 +102,7 @@ static bool may_end_in_plan(const struct rule_input *input, const struct trend *
 static bool reaches(const struct rule_input *input, const struct trend *trend, uint64_t left_s, struct finding *finding)
 {
 	uint64_t span_s = trend->span_ms / 1000;
-	return (span_s <= CLOSE_S && left_s <= 4 * span_s) ||
+	return (span_s <= HISTORY_CLOSE_S && left_s <= 4 * span_s) ||
 	       growing_reaches(input, T_LIMIT_FORECAST_REACH, trend->span_ms, left_s, finding);
 }
 

@@ -60,12 +60,6 @@ bool growing_may_end(const struct trend *trend, uint64_t left_s)
 	return trend->kind == TREND_GROWING && trend->late < trend->early * 4 / 5 && left_s > trend->span_ms / 1000;
 }
 
-bool growing_is_steady(const struct trend *trend)
-{
-	double least = trend->early < trend->late ? trend->early : trend->late;
-	return least >= trend->slope * 0.4;
-}
-
 uint64_t growing_over(double slope, double seconds)
 {
 	double grown = slope * seconds;

@@ -22,9 +22,6 @@ bool growing_is_urgent(const struct rule_input *input, int owner);
  */
 bool growing_may_end(const struct trend *trend, uint64_t left_s);
 
-/* It grows in both halves of the window: one step, of a restart or of classes that are unloaded later, is in one of them. */
-bool growing_is_steady(const struct trend *trend);
-
 /* Says in `finding` how many more minutes of samples are wanted: of `least_s`, or, past that, of a few scans. */
 void growing_missing(const struct rule_input *input, uint64_t least_s, struct finding *finding);
 

@@ -52,7 +52,7 @@ static void excuse_jvm(const struct rule_input *input, struct finding *finding, 
 static void excuse_rocksdb(const struct rule_input *input, struct finding *finding, struct excuse *excuse)
 {
 	const struct limit *bound = &input->ledger->lines[OWNER_ROCKSDB_BLOCK_CACHE].bound;
-	uint64_t lines = retained_rocksdb_lines(input->ledger);
+	uint64_t lines = ledger_rocksdb_bytes(input->ledger);
 	excuse->claimed = sat_sub(retained_rocksdb_said(input), lines);
 	if (!recon_rocksdb_is_unread(input->snapshot, input->ledger))
 		return;
@@ -95,7 +95,7 @@ static void excuse_flink(const struct rule_input *input, struct excuse *excuse)
 	}
 	if (managed_may_be_inside(input) && !recon_rocksdb_is_unread(input->snapshot, input->ledger))
 		budget = sat_add(budget, sat_sub(qty_or(flink->managed_bytes, 0),
-						 sat_add(retained_rocksdb_lines(ledger),
+						 sat_add(ledger_rocksdb_bytes(ledger),
 							 ledger_bytes(ledger, OWNER_MANAGED_UNSAFE))));
 	excuse->budget = budget;
 	excuse->is_guess |= managed_may_be_inside(input) && input->snapshot->engine.backend == BACKEND_UNKNOWN;

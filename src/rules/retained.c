@@ -24,18 +24,10 @@ static uint64_t least_retained(const struct rule_input *input)
 	return judged_both(input, T_ALLOCATOR_RETENTION_RETAINED, T_ALLOCATOR_RETENTION_RETAINED_BYTES, limit);
 }
 
-uint64_t retained_rocksdb_lines(const struct ledger *ledger)
-{
-	uint64_t sum = 0;
-	for (int owner = OWNER_ROCKSDB_BLOCK_CACHE; owner <= OWNER_ROCKSDB_TABLE_READERS; owner++)
-		sum = sat_add(sum, ledger_bytes(ledger, (enum owner)owner));
-	return sum;
-}
-
 uint64_t retained_rocksdb_said(const struct rule_input *input)
 {
 	const struct rocksdb_claim *claim = &input->snapshot->engine.rocksdb;
-	uint64_t lines = retained_rocksdb_lines(input->ledger);
+	uint64_t lines = ledger_rocksdb_bytes(input->ledger);
 	uint64_t said = sat_add(qty_or(claim->cache_usage_bytes, 0), qty_or(claim->table_readers_bytes, 0));
 	if (!claim->memtables_in_cache)
 		said = sat_add(said, qty_or(claim->memtables_bytes, 0));
@@ -85,7 +77,7 @@ static bool find_inferred(const struct rule_input *input, struct retained *ret)
 		return false;
 	/* Everything there is, in use or not: RocksDB's lines and the JVM's malloc are no longer in native-other. */
 	uint64_t used = in_use(input), all = ledger_bytes(input->ledger, OWNER_NATIVE_OTHER);
-	all = sat_add(all, retained_rocksdb_lines(input->ledger));
+	all = sat_add(all, ledger_rocksdb_bytes(input->ledger));
 	if (input->snapshot->nmt_read)
 		all = sat_add(all, ledger_bytes(input->ledger, OWNER_JVM_OTHER));
 	uint64_t excess = all > used ? all - used : 0;

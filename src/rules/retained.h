@@ -15,11 +15,8 @@ struct retained {
 /* True where malloc keeps more than the thresholds of allocator-retention allow. */
 bool retained_find(const struct rule_input *input, struct retained *ret_retained);
 
-/* The three rocksdb lines together, as resident. */
-uint64_t retained_rocksdb_lines(const struct ledger *ledger);
-
 /*
- * The same as RocksDB says it, and no less than the lines: what its caches report whole, where the books take pinned
+ * The three rocksdb lines as RocksDB says them, and no less than they are resident: what its caches report whole, where the books take pinned
  * bytes for reservations of the write buffer manager. They may be blocks that iterators pin.
  */
 uint64_t retained_rocksdb_said(const struct rule_input *input);
