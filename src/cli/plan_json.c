@@ -20,12 +20,7 @@ void plan_put_demand(struct js_out *out, const char *key, const struct demand *d
 		put_text(out, "what", part->what);
 		js_out_key(out, "bytes");
 		js_out_u64(out, part->bytes);
-		js_out_key(out, "owners");
-		js_out_array(out);
-		for (int owner = 0; owner < OWNER_COUNT; owner++)
-			if (part->owners >> owner & 1)
-				js_out_text(out, owner_table[owner].name);
-		js_out_array_end(out);
+		put_owner_names(out, part->owners);
 		js_out_object_end(out);
 	}
 	js_out_array_end(out);

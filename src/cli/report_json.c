@@ -109,12 +109,7 @@ static void put_budgets(struct js_out *out, const struct ledger *ledger)
 		js_out_u64(out, budget->budget_bytes);
 		put_qty(out, "actual_bytes", budget->actual_bytes);
 		put_text(out, "enforced_by", budget->enforced_by);
-		js_out_key(out, "owners");
-		js_out_array(out);
-		for (int owner = 0; owner < OWNER_COUNT; owner++)
-			if (budget->owners >> owner & 1)
-				js_out_text(out, owner_table[owner].name);
-		js_out_array_end(out);
+		put_owner_names(out, budget->owners);
 		js_out_object_end(out);
 	}
 	js_out_array_end(out);

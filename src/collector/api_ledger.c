@@ -49,12 +49,7 @@ static void put_budgets(struct js_out *out, const struct fleet_composition *comp
 		put_text(out, "budget", budget->name);
 		put_qty(out, "bytes", budget->bytes);
 		put_qty(out, "used_bytes", fleet_budget_used(composition, budget));
-		js_out_key(out, "owners");
-		js_out_array(out);
-		for (unsigned owner = 0; owner < OWNER_COUNT; owner++)
-			if (budget->owners >> owner & 1)
-				js_out_text(out, owner_table[owner].name);
-		js_out_array_end(out);
+		put_owner_names(out, budget->owners);
 		js_out_object_end(out);
 	}
 	js_out_array_end(out);

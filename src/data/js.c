@@ -234,6 +234,21 @@ bool js_str(const struct js *value, struct str *ret)
 	return true;
 }
 
+struct str js_text(const struct js *object, const char *key)
+{
+	struct str text = STR("");
+	(void)js_str(js_get(object, key), &text);
+	return text;
+}
+
+const struct js *js_named(const struct js *list, struct str name)
+{
+	for (size_t i = 0; i < js_len(list); i++)
+		if (str_eq(js_text(js_at(list, i), "name"), name))
+			return js_at(list, i);
+	return NULL;
+}
+
 bool js_each(const struct js *object, struct js_iter *iter, struct str *ret_key, const struct js **ret_value)
 {
 	if (js_kind(object) != JS_OBJECT)

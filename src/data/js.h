@@ -49,6 +49,11 @@ bool js_double(const struct js *value, double *ret);
 bool js_bool(const struct js *value, bool *ret);
 bool js_str(const struct js *value, struct str *ret); /* valid UTF-8 without NUL */
 
+/* The text of a member; "" where there is none. */
+struct str js_text(const struct js *object, const char *key);
+/* The object of a list whose member "name" says so; NULL: none. */
+const struct js *js_named(const struct js *list, struct str name);
+
 /* Members in the document's order. Start with `struct js_iter iter = { 0 }`. */
 struct js_iter {
 	void *at;

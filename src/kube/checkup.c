@@ -28,21 +28,6 @@ void checkup_say(struct checkup *checkup, enum checkup_state state, const char *
 		(void)buf_printf(checkup->out, "      fix: %s\n", fix);
 }
 
-static struct str text_of(const struct js *object, const char *key)
-{
-	struct str text = STR("");
-	(void)js_str(js_get(object, key), &text);
-	return text;
-}
-
-static const struct js *named(const struct js *list, struct str name)
-{
-	for (size_t i = 0; i < js_len(list); i++)
-		if (str_eq(text_of(js_at(list, i), "name"), name))
-			return js_at(list, i);
-	return NULL;
-}
-
 void checkup_server(struct checkup *checkup, unsigned minor, struct str admission)
 {
 	bool native = minor >= NATIVE_MINOR, policies = str_has(admission, STR("\"mutatingadmissionpolicies\""));
@@ -59,7 +44,7 @@ void checkup_server(struct checkup *checkup, unsigned minor, struct str admissio
 
 static void say_absent(struct checkup *checkup, const struct js *root)
 {
-	struct str label = text_of(js_path(root, "metadata.labels"), "bankfull.io/inject");
+	struct str label = js_text(js_path(root, "metadata.labels"), "bankfull.io/inject");
 	if (str_eq(label, STR("enabled")))
 		checkup_say(
 			checkup, CHECKUP_BAD, "sidecar",
@@ -80,9 +65,9 @@ static bool say_state(struct checkup *checkup, const struct js *status, bool nat
 	char reason[64], text[160], message[160];
 	(void)js_u64(js_get(status, "restartCount"), &restarts);
 	const struct js *why = waiting ? waiting : ended;
-	(void)esc_copy(reason, sizeof reason, text_of(why, "reason"));
-	(void)esc_copy(message, sizeof message, text_of(why, "message"));
-	if (why && (str_has(text_of(why, "reason"), STR("Image")) || str_has(text_of(why, "reason"), STR("ErrImage"))))
+	(void)esc_copy(reason, sizeof reason, js_text(why, "reason"));
+	(void)esc_copy(message, sizeof message, js_text(why, "message"));
+	if (why && (str_has(js_text(why, "reason"), STR("Image")) || str_has(js_text(why, "reason"), STR("ErrImage"))))
 		checkup_say(
 			checkup, CHECKUP_BAD, "sidecar",
 			"is the image's name right, and has the pod's namespace a pull secret for it (imagePullSecrets of the pod or of its service account)?",
@@ -101,11 +86,11 @@ static bool say_state(struct checkup *checkup, const struct js *status, bool nat
 			    "it is an ordinary container: Flink drops a TaskManager when it ends");
 	if (restarts && last)
 		checkup_say(checkup, CHECKUP_NOTE, "sidecar",
-			    str_eq(text_of(last, "reason"), STR("OOMKilled"))
+			    str_eq(js_text(last, "reason"), STR("OOMKilled"))
 				    ? "give it more memory (sidecar.resources.memory)"
 				    : "kubectl logs POD -c bankfull --previous",
 			    "it was restarted %llu times, last for %s", (unsigned long long)restarts,
-			    esc_copy(text, sizeof text, text_of(last, "reason")));
+			    esc_copy(text, sizeof text, js_text(last, "reason")));
 	return js_path(status, "state.running") != NULL;
 }
 
@@ -128,7 +113,7 @@ static struct ids ids_of(const struct js *root, const struct js *container)
 static struct str watched_name(const struct js *sidecar)
 {
 	const struct js *env = js_get(sidecar, "env");
-	return text_of(named(env, STR("BANKFULL_CONTAINER")), "value");
+	return js_text(js_named(env, STR("BANKFULL_CONTAINER")), "value");
 }
 
 static void say_identity(struct checkup *checkup, const struct js *root, const struct js *sidecar)
@@ -140,7 +125,7 @@ static void say_identity(struct checkup *checkup, const struct js *root, const s
 	checkup_say(checkup, shares ? CHECKUP_OK : CHECKUP_BAD, "process namespace",
 		    "set shareProcessNamespace: true in the pod's spec",
 		    shares ? "the containers of the pod share one" : "the sidecar sees no process but its own");
-	const struct js *main = named(js_path(root, "spec.containers"), name);
+	const struct js *main = js_named(js_path(root, "spec.containers"), name);
 	if (!main) {
 		checkup_say(checkup, CHECKUP_BAD, "watched container", "say it by the annotation bankfull.io/container",
 			    "the pod has none of the name '%s'", esc_copy(shown, sizeof shown, name));
@@ -171,21 +156,21 @@ int checkup_pod(struct checkup *checkup, struct str json, bool *ret_running, str
 	int rc = js_parse(json, DEBUG_POD_JSON_MAX, &root, err);
 	if (rc < 0)
 		return rc;
-	if (!str_eq(text_of(root, "kind"), STR("Pod")))
+	if (!str_eq(js_text(root, "kind"), STR("Pod")))
 		return err_set(err, ERR_MALFORMED, "what kubectl got is no Pod");
-	struct str said = text_of(js_get(root, "status"), "phase");
+	struct str said = js_text(js_get(root, "status"), "phase");
 	bool runs = str_eq(said, STR("Running"));
 	checkup_say(checkup, runs ? CHECKUP_OK : CHECKUP_BAD, "pod", "kubectl describe pod says what it waits for",
 		    "%s", esc_copy(phase, sizeof phase, said));
-	const struct js *native = named(js_path(root, "spec.initContainers"), STR(SIDECAR_NAME));
-	const struct js *sidecar = native ? native : named(js_path(root, "spec.containers"), STR(SIDECAR_NAME));
+	const struct js *native = js_named(js_path(root, "spec.initContainers"), STR(SIDECAR_NAME));
+	const struct js *sidecar = native ? native : js_named(js_path(root, "spec.containers"), STR(SIDECAR_NAME));
 	*ret_running = false;
 	if (!sidecar) {
 		say_absent(checkup, root);
 		return 0;
 	}
 	const char *list = native ? "status.initContainerStatuses" : "status.containerStatuses";
-	*ret_running = say_state(checkup, named(js_path(root, list), STR(SIDECAR_NAME)), native != NULL);
+	*ret_running = say_state(checkup, js_named(js_path(root, list), STR(SIDECAR_NAME)), native != NULL);
 	say_identity(checkup, root, sidecar);
 	return 0;
 }

@@ -5,27 +5,12 @@
 #include "data/js.h"
 #include "kube/pod.h"
 
-static struct str text_of(const struct js *object, const char *key)
-{
-	struct str text = STR("");
-	(void)js_str(js_get(object, key), &text);
-	return text;
-}
-
-static const struct js *named(const struct js *list, struct str name)
-{
-	for (size_t i = 0; i < js_len(list); i++)
-		if (str_eq(text_of(js_at(list, i), "name"), name))
-			return js_at(list, i);
-	return NULL;
-}
-
 static int which(const struct js *containers, const char *problem, struct err *err)
 {
 	auto_buf struct buf names = { .cap = 200 };
 	for (size_t i = 0; i < js_len(containers); i++) {
 		(void)buf_puts(&names, i ? ", " : "");
-		(void)esc_add(&names, text_of(js_at(containers, i), "name"));
+		(void)esc_add(&names, js_text(js_at(containers, i), "name"));
 	}
 	return err_set(err, ERR_USAGE, "%s: say -c NAME: %s", problem, names.len ? names.ptr : "there is none");
 }
@@ -34,16 +19,16 @@ static int choose(const struct js *root, const char *container, struct str *ret_
 {
 	const struct js *containers = js_path(root, "spec.containers");
 	const struct js *annotations = js_path(root, "metadata.annotations");
-	struct str name = container ? str_of(container) : text_of(annotations, "bankfull.io/container");
+	struct str name = container ? str_of(container) : js_text(annotations, "bankfull.io/container");
 	if (!name.len)
-		name = text_of(annotations, "kubectl.kubernetes.io/default-container");
-	if (!name.len && named(containers, STR(FLINK_CONTAINER)))
+		name = js_text(annotations, "kubectl.kubernetes.io/default-container");
+	if (!name.len && js_named(containers, STR(FLINK_CONTAINER)))
 		name = STR(FLINK_CONTAINER);
 	if (!name.len && js_len(containers) == 1)
-		name = text_of(js_at(containers, 0), "name");
+		name = js_text(js_at(containers, 0), "name");
 	if (!name.len)
 		return which(containers, "which container runs the JVM?", err);
-	if (!named(containers, name) || name.len >= DEBUG_NAME_CAP)
+	if (!js_named(containers, name) || name.len >= DEBUG_NAME_CAP)
 		return which(containers, "no such container", err);
 	*ret_name = name;
 	return 0;
@@ -63,24 +48,24 @@ int debug_pod_parse(struct str json, const char *container, struct debug_pod *re
 	int rc = js_parse(json, DEBUG_POD_JSON_MAX, &root, err);
 	if (rc < 0)
 		return rc;
-	if (!str_eq(text_of(root, "kind"), STR("Pod")))
+	if (!str_eq(js_text(root, "kind"), STR("Pod")))
 		return err_set(err, ERR_MALFORMED, "what kubectl got is no Pod");
 	rc = choose(root, container, &name, err);
 	if (rc < 0)
 		return rc;
 	str_copy(pod.container, sizeof pod.container, name);
-	const struct js *status = named(js_path(root, "status.containerStatuses"), name);
+	const struct js *status = js_named(js_path(root, "status.containerStatuses"), name);
 	if (!js_path(status, "state.running")) {
 		char phase[32];
 		return err_set(err, ERR_GONE, "container %s does not run (the pod is %s): there is nothing to look at",
-			       pod.container, esc_copy(phase, sizeof phase, text_of(js_get(root, "status"), "phase")));
+			       pod.container, esc_copy(phase, sizeof phase, js_text(js_get(root, "status"), "phase")));
 	}
 	look_identity(js_path(root, "spec.securityContext"), &pod);
-	look_identity(js_get(named(js_path(root, "spec.containers"), name), "securityContext"), &pod);
+	look_identity(js_get(js_named(js_path(root, "spec.containers"), name), "securityContext"), &pod);
 	(void)js_bool(js_path(root, "spec.shareProcessNamespace"), &pod.shares);
-	const struct js *sidecar = named(js_path(root, "status.initContainerStatuses"), STR(SIDECAR_NAME));
+	const struct js *sidecar = js_named(js_path(root, "status.initContainerStatuses"), STR(SIDECAR_NAME));
 	if (!sidecar)
-		sidecar = named(js_path(root, "status.containerStatuses"), STR(SIDECAR_NAME));
+		sidecar = js_named(js_path(root, "status.containerStatuses"), STR(SIDECAR_NAME));
 	pod.has_sidecar = js_path(sidecar, "state.running") != NULL;
 	*ret_pod = pod;
 	return 0;

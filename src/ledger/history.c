@@ -39,7 +39,7 @@ static void figure_shorten(struct history_figure *figure)
 	figure->close = close;
 }
 
-static void begin_long_windows(struct history *history, struct mono from, void (*begin)(struct history_figure *))
+static void begin_windows(struct history *history, struct mono from, void (*begin)(struct history_figure *))
 {
 	for (int owner = 0; owner < OWNER_COUNT; owner++)
 		begin(&history->owners[owner]);
@@ -57,13 +57,13 @@ static void begin_long_windows(struct history *history, struct mono from, void (
 /* Another limit: the pace of the last minutes goes on below it, and what is told of days was told of another room. */
 static void shorten(struct history *history, struct mono from)
 {
-	begin_long_windows(history, from, figure_shorten);
+	begin_windows(history, from, figure_shorten);
 }
 
 /* What was before tells nothing of what comes. */
 static void cut(struct history *history, struct mono from)
 {
-	begin_long_windows(history, from, figure_clear);
+	begin_windows(history, from, figure_clear);
 	history->peak_other_bytes = (struct count){ 0 };
 	memset(&history->refaults, 0, sizeof history->refaults);
 	memset(&history->hits, 0, sizeof history->hits);

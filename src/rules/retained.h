@@ -16,8 +16,8 @@ struct retained {
 bool retained_find(const struct rule_input *input, struct retained *ret_retained);
 
 /*
- * The three rocksdb lines as RocksDB says them, and no less than they are resident: what its caches report whole, where the books take pinned
- * bytes for reservations of the write buffer manager. They may be blocks that iterators pin.
+ * The three rocksdb lines as RocksDB says them, and no less than they are resident: what its caches report whole, where the
+ * books take pinned bytes for reservations of the write buffer manager. They may be blocks that iterators pin.
  */
 uint64_t retained_rocksdb_said(const struct rule_input *input);
 

@@ -43,6 +43,16 @@ void put_text(struct js_out *out, const char *key, const char *text)
 		js_out_null(out);
 }
 
+void put_owner_names(struct js_out *out, uint64_t owners)
+{
+	js_out_key(out, "owners");
+	js_out_array(out);
+	for (int owner = 0; owner < OWNER_COUNT; owner++)
+		if (owners >> owner & 1)
+			js_out_text(out, owner_table[owner].name);
+	js_out_array_end(out);
+}
+
 void put_tristate(struct js_out *out, const char *key, enum tristate value)
 {
 	js_out_key(out, key);

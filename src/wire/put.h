@@ -7,6 +7,7 @@
 #define WIRE_PUT_H
 
 #include "bankfull/context.h"
+#include "bankfull/ledger.h"
 #include "bankfull/quantity.h"
 #include "data/js.h"
 
@@ -18,6 +19,9 @@ void put_text(struct js_out *out, const char *key, const char *text);    /* null
 
 void put_tristate(struct js_out *out, const char *key, enum tristate value);
 void put_context(struct js_out *out, const char *key, const struct engine_context *context);
+
+/* "owners": the names of a set, a bit an owner. */
+void put_owner_names(struct js_out *out, uint64_t owners);
 
 /* An array of `n` texts that stand `stride` bytes apart. */
 void put_strings(struct js_out *out, const char *key, const char *first, size_t stride, size_t n);

@@ -1,26 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """As much of the API of Kubernetes as kubectl needs to get a pod and to add an ephemeral container to it, on loopback.
 Prints its URL; writes what was patched to the file of its second argument. A stand-in for tests of what kubectl is told."""
-import http.server
 import json
 import sys
+
+import kube_http
 
 pod = json.load(open(sys.argv[1]))
 patched = sys.argv[2]
 
 
-class Api(http.server.BaseHTTPRequestHandler):
-    def log_message(self, *args):
-        pass
-
-    def answer(self, status, body):
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
+class Api(kube_http.Handler):
     def do_GET(self):
         path = self.path.split("?")[0]
         if path == "/api":
@@ -49,6 +39,4 @@ class Api(http.server.BaseHTTPRequestHandler):
         return self.answer(200, pod)
 
 
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Api)
-print("http://127.0.0.1:%d" % server.server_port, flush=True)
-server.serve_forever()
+kube_http.serve(Api)

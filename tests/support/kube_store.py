@@ -2,26 +2,16 @@
 """Secrets and ConfigMaps of one namespace as the API server keeps them, on loopback: what init-tls is told and does.
 Wants the token of its first argument; writes what it holds to the file of its second after each change; prints its URL."""
 import base64
-import http.server
 import json
 import sys
+
+import kube_http
 
 token, path = sys.argv[1:3]
 objects = {}
 
 
-class Api(http.server.BaseHTTPRequestHandler):
-    def log_message(self, *args):
-        pass
-
-    def answer(self, status, body):
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
+class Api(kube_http.Handler):
     def serve(self):
         if self.headers.get("Authorization") != "Bearer " + token:
             return self.answer(401, {"kind": "Status", "code": 401})
@@ -53,6 +43,4 @@ class Api(http.server.BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_DELETE = serve
 
 
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Api)
-print("http://127.0.0.1:%d" % server.server_port, flush=True)
-server.serve_forever()
+kube_http.serve(Api)
