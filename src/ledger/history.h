@@ -18,6 +18,7 @@
 enum {
 	HISTORY_CLOSE_S = 900, /* what grows so fast that the limit is an hour away shows in a quarter of one */
 	HISTORY_FLASH_S = 90, /* and what fills the room in minutes shows in four scans: what moves is scanned sooner */
+	HISTORY_REACH = 4, /* times the length of a short window: what it says of later is the whole window's to say */
 };
 
 struct history; /* src/ledger/history.c: sizeof by history_size(), so that the owner allocates once */

@@ -5,7 +5,6 @@
 enum {
 	BRIEF_LEAST_S = 3600, /* a brief window shorter than this overrules no longer one */
 	BRIEF_EVERY_S = 180,  /* two hours do not say another thing each minute */
-	BRIEF_REACH = 4,      /* times its length: what it says of later is the whole window's to say */
 	STANDS_NOISES = 4,    /* growth that should have shown in the brief window, in TREND_NOISE_BYTES */
 };
 
@@ -53,7 +52,7 @@ static bool grows(const struct trend *trend)
 }
 
 /*
- * No slope of the points could fill `room` in BRIEF_REACH times their window: half of all pairs are 0.29 of it or more
+ * No slope of the points could fill `room` in HISTORY_REACH times their window: half of all pairs are 0.29 of it or more
  * apart, and one of them is as steep as the median, so the median is at most range / (0.29 x window).
  */
 static bool is_far(const struct trend_series *series, struct mono since, double room)
@@ -66,14 +65,14 @@ static bool is_far(const struct trend_series *series, struct mono since, double 
 		low = bytes < low ? bytes : low;
 		high = bytes > high ? bytes : high;
 	}
-	return low > high || (double)(high - low) / 0.29 * BRIEF_REACH <= room;
+	return low > high || (double)(high - low) / 0.29 * HISTORY_REACH <= room;
 }
 
 /* Growth that fills the room soon, as measured by its own window, and that is clearly steeper than what is known so far. */
 static bool overrules(const struct trend *trend, double room, const struct trend *known)
 {
 	double seen_s = (double)trend->span_ms / 1000;
-	return trend->kind == TREND_GROWING && room < trend->slope * seen_s * BRIEF_REACH &&
+	return trend->kind == TREND_GROWING && room < trend->slope * seen_s * HISTORY_REACH &&
 	       (known->kind != TREND_GROWING || trend->slope_low > known->slope_high);
 }
 

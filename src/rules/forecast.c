@@ -102,7 +102,7 @@ static bool may_end_in_plan(const struct rule_input *input, const struct trend *
 static bool reaches(const struct rule_input *input, const struct trend *trend, uint64_t left_s, struct finding *finding)
 {
 	uint64_t span_s = trend->span_ms / 1000;
-	return (span_s <= HISTORY_CLOSE_S && left_s <= 4 * span_s) ||
+	return (span_s <= HISTORY_CLOSE_S && left_s <= HISTORY_REACH * span_s) ||
 	       growing_reaches(input, T_LIMIT_FORECAST_REACH, trend->span_ms, left_s, finding);
 }
 
