@@ -108,9 +108,11 @@ void fleet_sample(struct fleet *fleet, int64_t agent, const struct wire_sample *
 	/* Of a session it is now, even where the clock was set back; what is loaded at the start may be older than a bye. */
 	if (received.ms > pod->heard.ms || pod->sessions > 0)
 		pod->heard = received;
-	if (sample->pid <= 0)
+	/* One JVM may follow another between two samples. */
+	if (sample->pid <= 0 || other)
 		pod->alive_since.ms = 0;
-	else if (pod->alive_since.ms == 0 && memcmp(&sample->head.epoch, &pod->epoch, sizeof pod->epoch) == 0)
+	if (sample->pid > 0 && pod->alive_since.ms == 0 &&
+	    memcmp(&sample->head.epoch, &pod->epoch, sizeof pod->epoch) == 0)
 		pod->alive_since = received;
 }
 
