@@ -8,8 +8,9 @@
  *                   + 1.1 x the highest resident of everything else over the window (a report's window is one reading).
  */
 #include "ledger/parts.h"
+#include "ledger/vmashape.h"
 
-enum { DEFAULT_RESERVED_CODE_CACHE_BYTES = 240 << 20, DEFAULT_THREAD_STACK_BYTES = 1 << 20 };
+enum { DEFAULT_RESERVED_CODE_CACHE_BYTES = 240 << 20 };
 
 #define BIT(owner) ((uint64_t)1 << (owner))
 
@@ -71,7 +72,7 @@ static struct qty stacks_bound(const struct snapshot *snapshot)
 {
 	if (!snapshot->status.n_threads.known)
 		return (struct qty){ 0 };
-	return times(qty_or(snapshot->flags.thread_stack_bytes, DEFAULT_THREAD_STACK_BYTES),
+	return times(qty_or(snapshot->flags.thread_stack_bytes, shape_stack_default_bytes(snapshot)),
 		     snapshot->status.n_threads.n, QTY_INFERRED);
 }
 

@@ -4,8 +4,7 @@
 static const uint64_t arena_bytes = 64 * SHAPE_MIB;
 
 enum {
-	GUARD_MAX_BYTES = 64 * 1024, /* Java threads have 12 to 16 KiB of guard pages, native ones one page */
-	STACK_BYTES = 1024 * 1024,   /* ThreadStackSize and VMThreadStackSize of Linux x86_64, unless told otherwise */
+	GUARD_MAX_PAGES = 16, /* Java threads have 3 or 4 guard pages, native ones one */
 	NATIVE_STACK_BYTES = 8 * 1024 * 1024,
 	PAGE_BYTES_DEFAULT = 4096,
 	FIRST_PAGE_MAX = 64 * 1024, /* the protected first page of a relocated CDS archive: JDK 21+ */
@@ -77,6 +76,12 @@ bool shape_is_archive(const struct vma_view *view, const struct vma *vma)
 	return vma->kind == VMA_FILE && str_has(view_name(view, vma), STR(".jsa"));
 }
 
+uint64_t shape_stack_default_bytes(const struct snapshot *snapshot)
+{
+	bool arm64 = str_ends(str_of(snapshot->kernel), STR(" aarch64"));
+	return arm64 ? 2 * SHAPE_MIB : SHAPE_MIB;
+}
+
 /*
  * Before Linux 6.7 a stack is known by the guard right below it: 12 KiB or more of a Java thread's, inside the size
  * that was asked for (JavaThread::create_stack_guard_pages), one page of glibc's for other threads, above which are
@@ -86,17 +91,18 @@ bool shape_is_archive(const struct vma_view *view, const struct vma *vma)
 uint64_t shape_stack_bytes(const struct vma_view *view, size_t index)
 {
 	const struct vma *vma = &view->set->items[index];
-	uint64_t size = vma->end - vma->start, wanted = qty_or(view->snapshot->flags.thread_stack_bytes, STACK_BYTES);
+	uint64_t usual = shape_stack_default_bytes(view->snapshot);
+	uint64_t size = vma->end - vma->start, wanted = qty_or(view->snapshot->flags.thread_stack_bytes, usual);
 	if (view->stack_marks || index == 0 || vma->kind != VMA_ANON || !(vma->flags & VMA_WRITE) ||
 	    (vma->flags & (VMA_NORESERVE | VMA_EXEC | VMA_SHARED)))
 		return 0;
 	const struct vma *guard = vma - 1;
 	uint64_t guard_size = guard->end - guard->start;
-	if (guard->end != vma->start || guard->kind != VMA_ANON || guard_size > GUARD_MAX_BYTES ||
+	if (guard->end != vma->start || guard->kind != VMA_ANON || guard_size > GUARD_MAX_PAGES * view->page_bytes ||
 	    (guard->flags & (access_flags | VMA_NORESERVE)))
 		return 0;
 	if (guard_size == view->page_bytes)
-		wanted = size == NATIVE_STACK_BYTES ? size : STACK_BYTES;
+		wanted = size == NATIVE_STACK_BYTES ? size : usual;
 	else
 		wanted -= guard_size < wanted ? guard_size : wanted;
 	return size < wanted ? size : wanted;

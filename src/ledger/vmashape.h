@@ -40,6 +40,8 @@ bool shape_is_commit(const struct vma_view *view, const struct vma *vma);
 bool shape_is_reserve(const struct vma_view *view, const struct vma *vma);
 bool shape_is_archive(const struct vma_view *view, const struct vma *vma);
 bool shape_is_stack(const struct vma_view *view, size_t index);
+/* ThreadStackSize and VMThreadStackSize where nothing was told: 1 MiB, on arm64 2 MiB (os_cpu/linux_{x86,aarch64}/globals_linux_*.hpp). */
+uint64_t shape_stack_default_bytes(const struct snapshot *snapshot);
 /* Without such marks: how much of the mapping, from its start, is a stack; 0 if none. */
 uint64_t shape_stack_bytes(const struct vma_view *view, size_t index);
 bool shape_is_arena(const struct vma_view *view, const struct vma *vma);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 #include <string.h>
@@ -199,6 +200,25 @@ static void stacks_by_shape(void **state)
 	assert_int_equal(split->anon_bytes[CLASS_STACKS], 80 * KIB);
 	assert_int_equal(split->n_stacks, 1);
 	assert_int_equal(split->anon_bytes[CLASS_POOL], MIB);
+}
+
+/* A thread of the JVM itself has VMThreadStackSize: what lies above was merged with it. */
+static void stacks_of_arm64(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *kernel;
+		uint64_t stack_bytes;
+	} cases[] = { { "6.1.0 x86_64", MIB }, { "6.1.0 aarch64", 2 * MIB }, { "", MIB } };
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct world *w = world_new();
+		(void)snprintf(w->s.kernel, sizeof w->s.kernel, "%s", cases[i].kernel);
+		map(w, 0x7f0000000000, 4 * KIB, 0, 0);
+		map(w, 0, 4 * MIB, commit, 4 * MIB);
+		const struct vma_split *split = run(w);
+		assert_int_equal(split->anon_bytes[CLASS_STACKS], cases[i].stack_bytes);
+		assert_int_equal(split->n_stacks, 1);
+	}
 }
 
 /* Two of a kind on a border of 64 MiB: only `nr` tells whose they are. */
@@ -489,6 +509,7 @@ int main(void)
 		cmocka_unit_test(class_space_is_no_heap),
 		cmocka_unit_test(stacks_by_mark),
 		cmocka_unit_test(stacks_by_shape),
+		cmocka_unit_test(stacks_of_arm64),
 		cmocka_unit_test(arena_or_metaspace),
 		cmocka_unit_test(without_noreserve),
 		cmocka_unit_test(metaspace_and_class_space),
