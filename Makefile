@@ -210,6 +210,10 @@ $(KINDS:%=check-%): check-%: tests ## one kind under VARIANT: unit property gold
 check-lab: all ## real limits and real OOM kills, each on a kernel of its own, and the score; SCENARIO=name for one; no part of check
 	@tools/deps build run lab
 	@BUILD=$B tests/e2e/lab/prove $(SCENARIO)
+.PHONY: check-k8s
+check-k8s: all ## the chart in a real API server: injection, tokens, rights, both helms; PART=name for one; no part of check
+	@tools/deps build k8s
+	@BUILD=$B tests/e2e/k8s/prove $(PART)
 .PHONY: replay
 replay: $B/replay ## simulated pod-days through the shipped core, minutes: make replay DAYS=1000 LEAKS=6 SEED=20240229
 	@$B/replay -d $(or $(DAYS),1000) -l $(or $(LEAKS),6) -s $(or $(SEED),20240229) -o build/replay.json
