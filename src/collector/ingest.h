@@ -16,6 +16,7 @@
 #include "sys/logger.h"
 
 struct ingest;
+struct podbook;
 struct session;
 struct silences;
 
@@ -28,6 +29,7 @@ struct ingest_options {
 	unsigned commit_ms, commit_messages; /* 0: 20, 2000 */
 	const struct policies *policies;     /* config/policyconf.h, or NULL */
 	struct silences *silences;           /* collector/silences.h, or NULL */
+	const struct podbook *pods;          /* collector/podbook.h; NULL: Kubernetes' pods are not watched */
 	struct logger *log;                  /* or NULL */
 };
 
