@@ -333,17 +333,53 @@ static bool is_shown(const struct yml_entry *entry)
 	return key_is_shown(entry->key) && !entry->empty;
 }
 
+/* By key, then as they stand in the file. */
+static int compare_keys(const void *left, const void *right)
+{
+	const struct yml_entry *const *a = left, *const *b = right;
+	size_t least = (*a)->key.len < (*b)->key.len ? (*a)->key.len : (*b)->key.len;
+	int order = memcmp((*a)->key.ptr, (*b)->key.ptr, least);
+	if (order == 0)
+		order = ((*a)->key.len > (*b)->key.len) - ((*a)->key.len < (*b)->key.len);
+	return order ? order : (*a > *b) - (*a < *b);
+}
+
 /*
- * Every shown entry on its own line again. Two entries can only share a line in flow style, so if any two do, all
- * is written as one flow mapping.
+ * Only what is shown stays, and of a key that has two spellings ("a: {b: 1}" and "a.b: 2") the one that Flink takes, which
+ * is the last: as flat keys they would be one key said twice, which no YAML may have.
+ */
+static int keep_shown(struct yml *yml)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < yml->n; i++)
+		if (is_shown(&yml->items[i]))
+			yml->items[n++] = yml->items[i];
+	yml->n = n;
+	auto_free const struct yml_entry **sorted = malloc((n ? n : 1) * sizeof(*sorted));
+	if (!sorted)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = &yml->items[i];
+	qsort(sorted, n, sizeof(*sorted), compare_keys);
+	for (size_t i = 1; i < n; i++)
+		if (str_eq(sorted[i - 1]->key, sorted[i]->key))
+			yml->items[sorted[i - 1] - yml->items].empty = true;
+	yml->n = 0;
+	for (size_t i = 0; i < n; i++)
+		if (!yml->items[i].empty)
+			yml->items[yml->n++] = yml->items[i];
+	return 0;
+}
+
+/*
+ * Every entry on its own line again. Two entries can only share a line in flow style, so if any two do, all is written
+ * as one flow mapping.
  */
 static void redact_yaml(const struct yml *yml, struct buf *out)
 {
-	bool flow = false, any = false;
+	bool flow = false;
 	unsigned line = 1, last = 0;
 	for (size_t i = 0; i < yml->n; i++) {
-		if (!is_shown(&yml->items[i]))
-			continue;
 		flow = flow || yml->items[i].line <= last;
 		last = yml->items[i].line;
 	}
@@ -351,9 +387,7 @@ static void redact_yaml(const struct yml *yml, struct buf *out)
 		(void)buf_putc(out, '{');
 	for (size_t i = 0; i < yml->n; i++) {
 		const struct yml_entry *entry = &yml->items[i];
-		if (!is_shown(entry))
-			continue;
-		if (flow && any)
+		if (flow && i > 0)
 			(void)buf_putc(out, ',');
 		for (; line < entry->line; line++)
 			(void)buf_putc(out, '\n');
@@ -363,7 +397,6 @@ static void redact_yaml(const struct yml *yml, struct buf *out)
 			quote(out, entry->key);
 		(void)buf_puts(out, ": ");
 		quote(out, shown_value(entry->key, str_trim(entry->value)));
-		any = true;
 	}
 	if (flow)
 		(void)buf_putc(out, '}');
@@ -380,9 +413,11 @@ int flinkconf_redact(struct str text, enum flinkconf_format format, const char *
 		redact_legacy(text, ret_text);
 	} else {
 		auto_yml struct yml yml = { 0 };
-		int status = yml_parse(text, name, &yml, err);
+		int status = yml_parse_spellings(text, name, &yml, err);
 		if (status < 0)
 			return status;
+		if (keep_shown(&yml) < 0)
+			return err_set(err, ERR_NOMEM, "%s: no memory", name);
 		redact_yaml(&yml, ret_text);
 	}
 	if (!buf_failed(ret_text))

@@ -62,7 +62,7 @@ bool flinkconf_shown(struct str key, struct str value, struct str *ret_value);
 
 /*
  * The text with every value that may not be kept replaced, comments and unreadable lines emptied, each key on the
- * line it had. It parses again with the same format. A YAML file that does not parse is an error: nothing of it
+ * line it had; of a YAML key with two spellings the one that Flink takes. It parses again with the same format. A YAML file that does not parse is an error: nothing of it
  * may be kept.
  */
 int flinkconf_redact(struct str text, enum flinkconf_format format, const char *name, struct buf *ret_text,

@@ -139,6 +139,47 @@ static void redacts_flow_style(void **state)
 	assert_true(str_eq(flinkconf_find(&conf, "rest.port", NULL)->value, STR("8081")));
 }
 
+/* Flink takes the last of two spellings; what is kept of the file says the same, and no secret of either. */
+static void redacts_two_spellings(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *key, *value;
+		unsigned line;
+	} table[] = {
+		{ "rest:\n  port: 8081\nrest.port: 8082\n", "rest.port", "8082", 3 },
+		{ "rest.port: 8082\nrest:\n  port: 8081\n", "rest.port", "8081", 3 },
+		{ "\"rest.port\": 8082\nrest: {port: '8083', address: CANARY}\n", "rest.port", "8083", 2 },
+		{ "s3:\n  secret-key: CANARY\ns3.secret-key: CANARY2\n", "s3.secret-key", "<redacted>", 3 },
+		{ "s3.secret-key: CANARY\n\"s3\": {'secret-key': \"CANARY2\"}\n", "s3.secret-key", "<redacted>", 2 },
+		{ "{a: {b: {c: CANARY}}, a.b: {c: CANARY}, a: {b.c: CANARY}}", NULL, NULL, 0 },
+		{ "a: {b: {c: CANARY}}\na.b: {c: CANARY}\na.b.c: CANARY\nrest.port: 1\n", "rest.port", "1", 4 },
+		{ "rest.port: 8081\nrest: {port: }\n", "rest.port", "8081", 1 },
+	};
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		auto_buf struct buf out = { .cap = 65536 }, again = { .cap = 65536 };
+		auto_flinkconf struct flinkconf conf = { 0 }, whole = { 0 };
+		struct str text = tight_of(str_of(table[i].text));
+		int rc = flinkconf_redact(text, FLINKCONF_YAML, "config.yaml", &out, NULL);
+		assert_int_equal(rc == 0, table[i].key != NULL);
+		if (rc == 0) {
+			assert_null(strstr(out.ptr, "CANARY"));
+			assert_int_equal(flinkconf_parse(buf_str(&out), FLINKCONF_YAML, "config.yaml", &conf, NULL), 0);
+			const struct flinkconf_entry *entry = flinkconf_find(&conf, table[i].key, NULL);
+			assert_non_null(entry);
+			assert_true(str_eq(entry->value, str_of(table[i].value)));
+			assert_int_equal(entry->line, table[i].line);
+			/* The file itself says the same, at the same line. */
+			assert_int_equal(flinkconf_parse(text, FLINKCONF_YAML, "config.yaml", &whole, NULL), 0);
+			assert_int_equal(flinkconf_find(&whole, table[i].key, NULL)->line, table[i].line);
+			assert_int_equal(flinkconf_redact(buf_str(&out), FLINKCONF_YAML, "config.yaml", &again, NULL),
+					 0);
+			assert_string_equal(out.ptr, again.ptr);
+		}
+		tight_free(text);
+	}
+}
+
 static void redacts_legacy(void **state)
 {
 	(void)state;
@@ -205,8 +246,13 @@ static void every_prefix(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_formats),       cmocka_unit_test(what_is_public), cmocka_unit_test(redacts_yaml),
-		cmocka_unit_test(redacts_flow_style), cmocka_unit_test(redacts_legacy), cmocka_unit_test(refuses),
+		cmocka_unit_test(both_formats),
+		cmocka_unit_test(what_is_public),
+		cmocka_unit_test(redacts_yaml),
+		cmocka_unit_test(redacts_flow_style),
+		cmocka_unit_test(redacts_two_spellings),
+		cmocka_unit_test(redacts_legacy),
+		cmocka_unit_test(refuses),
 		cmocka_unit_test(every_prefix),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
