@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/esc.h"
+#include "base/kubeqty.h"
 #include "cli/chart_values.h"
 #include "cli/commands.h"
 #include "cli/options.h"
@@ -98,7 +99,7 @@ static int resources(struct str text, struct said_resources *said, struct inject
 		bool cpu = str_take(&value, STR("cpu="));
 		if (!cpu && !str_take(&value, STR("memory=")))
 			value = STR("");
-		if (!quantity_milli(value, &milli) || milli == 0 || value.len >= QUANTITY_CAP)
+		if (!kubeqty_milli(value, &milli) || milli == 0 || value.len >= QUANTITY_CAP)
 			return err_set(err, ERR_USAGE, "--resources: '%.*s' is neither cpu=C nor memory=M",
 				       part.len > 60 ? 60 : (int)part.len, part.ptr);
 		str_copy(cpu ? said->cpu : said->memory, QUANTITY_CAP, value);

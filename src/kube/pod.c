@@ -2,52 +2,11 @@
 #include "kube/pod.h"
 
 #include "base/esc.h"
+#include "base/kubeqty.h"
 
 static bool is_true(struct str text)
 {
 	return str_eq(text, STR("true")) || str_eq(text, STR("True")) || str_eq(text, STR("TRUE"));
-}
-
-bool quantity_milli(struct str text, uint64_t *ret_milli)
-{
-	static const struct {
-		const char *suffix;
-		uint64_t factor;
-	} suffixes[] = {
-		{ "", 1000 },
-		{ "m", 1 },
-		{ "k", 1000000ULL },
-		{ "M", 1000000000ULL },
-		{ "G", 1000000000000ULL },
-		{ "T", 1000000000000000ULL },
-		{ "Ki", 1000ULL << 10 },
-		{ "Mi", 1000ULL << 20 },
-		{ "Gi", 1000ULL << 30 },
-		{ "Ti", 1000ULL << 40 },
-	};
-	uint64_t whole, value, part, scale = 1;
-	struct str rest = text;
-	if (!str_u64(&rest, &whole))
-		return false;
-	uint64_t fraction = 0;
-	if (str_take(&rest, STR("."))) {
-		struct str digits = rest;
-		if (!str_u64(&rest, &fraction) || digits.len - rest.len > 6)
-			return false;
-		for (size_t i = 0; i < digits.len - rest.len; i++)
-			scale *= 10;
-	}
-	for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-		if (!str_eq(rest, str_of(suffixes[i].suffix)))
-			continue;
-		if (__builtin_mul_overflow(whole, suffixes[i].factor, &value) ||
-		    __builtin_mul_overflow(fraction, suffixes[i].factor, &part) ||
-		    __builtin_add_overflow(value, part / scale, &value))
-			return false;
-		*ret_milli = value;
-		return true;
-	}
-	return false;
 }
 
 struct str pod_annotation(const struct yml_tree *tree, const struct site *site, const char *key)
@@ -108,9 +67,9 @@ static bool is_guaranteed(const struct yml_tree *tree, unsigned container)
 	for (int i = 0; i < 2; i++) {
 		uint64_t limit, request;
 		struct str said = resource(tree, container, "requests", what[i]);
-		if (!quantity_milli(resource(tree, container, "limits", what[i]), &limit))
+		if (!kubeqty_milli(resource(tree, container, "limits", what[i]), &limit))
 			return false;
-		if (said.len && (!quantity_milli(said, &request) || request != limit))
+		if (said.len && (!kubeqty_milli(said, &request) || request != limit))
 			return false;
 	}
 	return true;
@@ -126,7 +85,7 @@ static bool flink_guaranteed(const struct yml_tree *tree, const struct site *sit
 	for (int i = 0; i < 4; i++) {
 		struct str said = site_flink_setting(tree, site, keys[i]);
 		uint64_t milli;
-		if (said.len && (!quantity_milli(said, &milli) || milli != 1000))
+		if (said.len && (!kubeqty_milli(said, &milli) || milli != 1000))
 			return false;
 	}
 	return true;
@@ -208,7 +167,7 @@ static void look_resources(const struct yml_tree *tree, const struct site *site,
 		    !(site->type == SITE_FLINK && str_eq(container_name(tree, at), STR(FLINK_CONTAINER))))
 			pod->guaranteed = pod->guaranteed && is_guaranteed(tree, at);
 	pod->main_limit = site->type == SITE_FLINK || resource(tree, pod->main, "limits", "memory").len > 0;
-	if (quantity_milli(resource(tree, pod->spec, "limits", "memory"), &milli))
+	if (kubeqty_milli(resource(tree, pod->spec, "limits", "memory"), &milli))
 		pod->pod_limit_bytes = milli / 1000;
 }
 

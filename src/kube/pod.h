@@ -35,7 +35,4 @@ int pod_look(const struct yml_tree *tree, const char *name, const struct site *s
 /* An annotation of the template; "" where it has none. */
 struct str pod_annotation(const struct yml_tree *tree, const struct site *site, const char *key);
 
-/* A quantity of Kubernetes ("1536Mi", "1.5Gi", "2G", "100m") in thousandths. False: none. */
-bool quantity_milli(struct str text, uint64_t *ret_milli);
-
 #endif

@@ -2,6 +2,7 @@
 /* The sidecar itself. charts/bankfull renders the same: tests/cli/inject.sh compares the two. */
 #include <stdio.h>
 
+#include "base/kubeqty.h"
 #include "kube/inject_parts.h"
 
 static void env(struct emit *e, const char *name, struct str value)
@@ -93,7 +94,7 @@ static void resources(struct emit *e, const struct sidecar *s)
 	uint64_t milli = 0;
 	const char *cpu = s->options->cpu;
 	/* A request that is not the limit would cost a Guaranteed pod its class; a small limit stalls the JVM. */
-	if (s->pod->guaranteed && quantity_milli(str_of(cpu), &milli) && milli < SIDECAR_GUARANTEED_CPU_MILLI)
+	if (s->pod->guaranteed && kubeqty_milli(str_of(cpu), &milli) && milli < SIDECAR_GUARANTEED_CPU_MILLI)
 		cpu = guaranteed_cpu;
 	emit_map(e, "resources");
 	emit_map(e, "requests");

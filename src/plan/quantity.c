@@ -1,38 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/quantity.h"
 
+#include <string.h>
+
+#include "base/kubeqty.h"
 #include "base/units.h"
 
-/* What a decimal letter stands for; 0: none. */
-static uint64_t decimal(char letter)
+/* A unit with a capital letter, or a fraction, is the manifest's; whatever else is Flink's and ours. */
+static bool is_of_kubernetes(struct str text)
 {
-	switch (letter) {
-	case 'M':
-		return 1000000;
-	case 'G':
-		return 1000000000;
-	case 'T':
-		return 1000000000000;
-	default:
-		return 0;
-	}
+	struct str unit = text;
+	while (unit.len && ((unit.ptr[0] >= '0' && unit.ptr[0] <= '9') || unit.ptr[0] == '.'))
+		unit = str_skip(unit, 1);
+	bool capital = unit.len && unit.ptr[0] >= 'A' && unit.ptr[0] <= 'Z';
+	if (memchr(text.ptr, '.', text.len))
+		return capital || unit.len == 0;
+	/* Kubernetes has no K; here it is 1024, as everywhere. */
+	return capital && ((unit.len == 1 && unit.ptr[0] != 'K') || (unit.len == 2 && unit.ptr[1] == 'i'));
 }
 
 bool quantity_is_decimal(struct str text)
 {
-	return text.len > 1 && decimal(text.ptr[text.len - 1]) != 0;
+	return is_of_kubernetes(text) && kubeqty_is_decimal(text);
 }
 
 int quantity_parse(struct str text, uint64_t *ret_bytes, struct err *err)
 {
-	struct str digits = { text.ptr, text.len ? text.len - 1 : 0 };
-	uint64_t bytes;
+	uint64_t bytes, milli;
 	int rc = 0;
-	if (!quantity_is_decimal(text))
+	if (text.len == 0 || !is_of_kubernetes(text))
 		rc = units_parse(text, &bytes, err);
-	else if (!str_is_u64(digits, &bytes) || __builtin_mul_overflow(bytes, decimal(text.ptr[text.len - 1]), &bytes))
+	else if (!kubeqty_milli(text, &milli) || milli % 1000 != 0)
 		rc = err_set(err, ERR_USAGE, "'%.*s' is no size: write digits and a unit, such as 4Gi, 4G or 1728m",
 			     (int)(text.len < 40 ? text.len : 40), text.ptr);
+	else
+		bytes = milli / 1000;
 	if (rc == 0 && bytes == 0)
 		rc = err_set(err, ERR_USAGE, "0 is no limit");
 	if (rc == 0)

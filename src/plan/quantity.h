@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A container's limit as a manifest has it. G, M and T are decimal, as Kubernetes reads them, and Gi, Mi, Ti binary; small
+ * A container's limit as a manifest has it (base/kubeqty.h). G, M and T are decimal, as Kubernetes reads them, and Gi, Mi,
+ * Ti binary, also of a fraction that comes to whole bytes (1.5Gi); small
  * letters (1728m, 4g) are Flink's and binary, as everywhere in Bankfull. Kubernetes' own m, a thousandth, is no size.
  */
 #ifndef PLAN_QUANTITY_H

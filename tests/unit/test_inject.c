@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "base/kubeqty.h"
 #include "kube/inject_parts.h"
 
 enum { CAP = 1024 * 1024 };
@@ -437,7 +438,7 @@ static void reads_quantities(void **state)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		uint64_t milli = 0;
-		assert_int_equal(quantity_milli(str_of(cases[i].text), &milli), cases[i].milli != 0);
+		assert_int_equal(kubeqty_milli(str_of(cases[i].text), &milli), cases[i].milli != 0);
 		assert_int_equal(milli, cases[i].milli);
 	}
 }
