@@ -218,8 +218,59 @@ static int rest_of_process(const struct deriving *d, const struct process_split 
 	return rc;
 }
 
+/* The sizes that would have done. */
+static void offer_sizes(const struct deriving *d, struct typo *typo)
+{
+	const char *const sizes[] = { d->keys->process, d->keys->flink, d->keys->part, d->keys->other_part };
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+		if (sizes[i])
+			typo_offer(typo, sizes[i]);
+}
+
+/* What was said under a name of no option, and is nearly that of a size. False: nothing was. */
+static bool misspelt_size(const struct deriving *d, const struct flinkconf_entry *entry, const char *file, char *dest,
+			  size_t cap)
+{
+	struct typo typo = { .said = entry->said };
+	char shown[TYPO_NAME_CAP + 1], where[DECLARED_WHERE_CAP] = "--set";
+	if (flinkkeys_find(entry->said, d->declared->version))
+		return false;
+	offer_sizes(d, &typo);
+	if (!typo.meant)
+		return false;
+	str_copy(shown, sizeof shown, entry->said);
+	if (file)
+		(void)snprintf(where, sizeof where, "%.60s:%u", file, entry->line);
+	(void)snprintf(dest, cap, "%s: %s is no option: did you mean %s?", where, shown, typo.meant);
+	return true;
+}
+
+static const char *role_of(const struct derive_keys *keys)
+{
+	return keys == &derive_jobmanager_keys ? "JobManager" : "TaskManager";
+}
+
 static int nothing_set(const struct deriving *d, struct err *err)
 {
+	const struct declared *declared = d->declared;
+	const struct flinkconf *file = declared->file;
+	char misspelt[224];
+	bool found = false;
+	/* What --set says counts before the file. */
+	for (size_t i = 0; i < declared->n_sets && !found; i++)
+		found = misspelt_size(d, &declared->sets[i], NULL, misspelt, sizeof misspelt);
+	for (size_t i = 0; file && i < file->n && !found; i++)
+		found = misspelt_size(d, &file->items[i], file->name, misspelt, sizeof misspelt);
+	if (found)
+		return err_set(err, ERR_USAGE, "no size is set. %s", misspelt);
+	const struct deriving other = { .declared = declared,
+					.keys = d->keys == &derive_jobmanager_keys ? &derive_taskmanager_keys
+										   : &derive_jobmanager_keys };
+	if (derive_has(&other, other.keys->process) || derive_has(&other, other.keys->flink))
+		return err_set(err, ERR_USAGE,
+			       "no size of a %s is set, but one of a %s: plan that %s --jobmanager, or set %s",
+			       role_of(d->keys), role_of(other.keys),
+			       other.keys == &derive_jobmanager_keys ? "with" : "without", d->keys->process);
 	return err_set(err, ERR_USAGE, "no size is set: Flink wants %s, or %s, or %s", d->keys->process, d->keys->flink,
 		       d->keys->parts_text);
 }

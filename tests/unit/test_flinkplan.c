@@ -405,6 +405,43 @@ static void older_names(void **state)
 	done(&scene);
 }
 
+/* Nothing is sized, and somebody thinks it is. */
+static void sizes_that_are_none(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		enum derive_role role;
+		const char *version, *words;
+	} table[] = {
+		{ "a.b: 1\n", DERIVE_TASKMANAGER, NULL,
+		  "no size is set: Flink wants taskmanager.memory.process.size, or" },
+		{ "x: 1\ntaskmanager.memory.proces.size: 4g\n", DERIVE_TASKMANAGER, NULL,
+		  "config.yaml:2: taskmanager.memory.proces.size is no option: did you mean taskmanager.memory.process.size?" },
+		{ "taskmanager: {memory: {flink: {sise: 4g}}}\n", DERIVE_TASKMANAGER, NULL,
+		  "config.yaml:1: taskmanager.memory.flink.sise is no option: did you mean taskmanager.memory.flink.size?" },
+		{ "taskmanager.memory.task.heep.size: 4g\ntaskmanager.memory.managed.size: 1g\n", DERIVE_TASKMANAGER,
+		  NULL, "did you mean taskmanager.memory.task.heap.size?" },
+		{ "jobmanager.memory.procss.size: 1600m\n", DERIVE_JOBMANAGER, NULL,
+		  "did you mean jobmanager.memory.process.size?" },
+		{ "taskmanager.memory.process.sise: 4g\n", DERIVE_TASKMANAGER, "1.20",
+		  "flink-conf.yaml:1: taskmanager.memory.process.sise is no option" },
+		{ "jobmanager.memory.process.size: 1600m\n", DERIVE_TASKMANAGER, NULL,
+		  "no size of a TaskManager is set, but one of a JobManager: plan that with --jobmanager" },
+		{ "taskmanager.memory.flink.size: 1600m\n", DERIVE_JOBMANAGER, NULL, "plan that without --jobmanager" },
+	};
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		struct scene scene;
+		assert_true(plan_of(&scene, (struct given){ .text = table[i].text,
+							    .role = table[i].role,
+							    .version = table[i].version }) < 0);
+		assert_int_equal(scene.err.kind, ERR_USAGE);
+		if (!strstr(scene.err.message, table[i].words))
+			fail_msg("%s", scene.err.message);
+		done(&scene);
+	}
+}
+
 static void versions(void **state)
 {
 	(void)state;
@@ -438,7 +475,14 @@ static void quantities(void **state)
 		{ "0G", 0 },
 		{ "", 0 },
 		{ "G", 0 },
-		{ "1.5Gi", 0 },
+		{ "1.5Gi", 1536 * MIB },
+		{ "2.5G", 2500000000ull },
+		{ "1.5g", 0 },
+		{ "1.5", 0 },
+		{ "1.2345678Gi", 0 },
+		{ "4Gib", 4 * GIB },
+		{ "4GX", 0 },
+		{ "4K", 4096 },
 		{ "99999999999T", 0 },
 		{ "-1G", 0 },
 	};
@@ -466,6 +510,7 @@ int main(void)
 		cmocka_unit_test(limit_factors),
 		cmocka_unit_test(keys),
 		cmocka_unit_test(older_names),
+		cmocka_unit_test(sizes_that_are_none),
 		cmocka_unit_test(versions),
 		cmocka_unit_test(quantities),
 	};
