@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "cli/collector_ask.h"
 #include "cli/commands.h"
 #include "cli/fleet.h"
 #include "cli/options.h"
 #include "config/settings.h"
-#include "sys/file.h"
 
-enum { OUT_CAP = 256 << 20, HELP_CAP = 64 * 1024, TOKEN_CAP = 4096, TIMEOUT_MS = 10000 };
+enum { OUT_CAP = 256 << 20, HELP_CAP = 64 * 1024 };
 
 struct fleet_options {
 	struct fleet_query query;
@@ -99,28 +97,9 @@ static int parse(int argc, char **argv, struct fleet_options *options, struct er
 	if (!options->query.collector || !options->query.collector[0])
 		return err_set(err, ERR_USAGE, "say which collector: --collector http://HOST:8481");
 	if (!options->query.timeout_ms)
-		options->query.timeout_ms = TIMEOUT_MS;
+		options->query.timeout_ms = COLLECTOR_TIMEOUT_MS;
 	if (!options->query.view)
 		options->query.view = "workloads";
-	return 0;
-}
-
-static int read_token(struct fleet_query *query, struct buf *token, struct err *err)
-{
-	if (!query->token_file)
-		return 0;
-	int rc = file_read_at(AT_FDCWD, query->token_file, TOKEN_CAP, token, err);
-	if (rc < 0) {
-		err_wrap(err, "--token-file");
-		return rc;
-	}
-	query->token = str_trim(buf_str(token));
-	if (!query->token.len)
-		return err_set(err, ERR_USAGE, "--token-file: %.200s is empty", query->token_file);
-	for (size_t i = 0; i < query->token.len; i++)
-		if (query->token.ptr[i] <= ' ' || query->token.ptr[i] >= 0x7f)
-			return err_set(err, ERR_USAGE, "--token-file: %.200s holds more than one token",
-				       query->token_file);
 	return 0;
 }
 
@@ -147,10 +126,9 @@ static int ask_and_show(struct fleet_options *options, struct buf *token, int *r
 	struct face face;
 	int rc = face_of(options, &face, err);
 	if (rc == 0)
-		rc = read_token(&options->query, token, err);
-	/* Curl's own word for it is of a problem with "path? access rights?". */
-	if (rc == 0 && options->query.ca_file && access(options->query.ca_file, R_OK) != 0)
-		rc = err_set(err, ERR_USAGE, "--ca-file: %.200s cannot be read", options->query.ca_file);
+		rc = collector_read_token(options->query.token_file, token, &options->query.token, err);
+	if (rc == 0)
+		rc = collector_check_ca(options->query.ca_file, err);
 	if (rc < 0)
 		return rc;
 	auto_(fleet_answer_done) struct fleet_answer answer = { 0 };
@@ -178,7 +156,7 @@ int cmd_fleet(int argc, char **argv)
 	struct fleet_options options = { 0 };
 	int status = EXIT_OK;
 	int rc = parse(argc, argv, &options, &err);
-	auto_buf struct buf token = { .cap = TOKEN_CAP };
+	auto_buf struct buf token = { .cap = COLLECTOR_TOKEN_CAP };
 	if (rc == 0 && options.help)
 		status = help();
 	else if (rc == 0)

@@ -43,8 +43,29 @@ static const struct setting_info table[] = {
 	  "what rocksdb.config.setter sets: cache, store-cache, write-buffer, write-buffers, manager", BY, SETTING_TEXT,
 	  AT(setter), 0, 0, 0, 0 },
 	{ "heap", "SIZE", "-Xmx of Kafka Streams (a quarter of the limit)", BY, SETTING_TEXT, AT(heap), 0, 0, 0, 0 },
-	{ "from-report", "FILE...", "the right size from reports in JSON, of one configuration, over time", BY,
-	  SETTING_TEXT, AT(from_report), 0, 0, 0, 0 },
+	{ "from-report", "FILE...|URL",
+	  "the right size from reports in JSON, of one configuration, over time; or from a collector's history of pods",
+	  BY, SETTING_TEXT, AT(from_report), 0, 0, 0, 0 },
+	{ "through-restore", "", "the reports were taken through a restore: direct memory may be lowered", BY,
+	  SETTING_SWITCH, AT(through_restore), 0, 0, 0, 0 },
+	{ "since", "TIME", "so much of a collector's history, 10m to 90d (7d)", BY, SETTING_TIME, AT(since_ms), 600000,
+	  7776000000, 0, 0 },
+	{ "cluster", "NAME", "of a collector's pods, those of this cluster", BY, SETTING_TEXT, AT(cluster), 0, 0, 0,
+	  0 },
+	{ "namespace", "NAME", "of this namespace", BY, SETTING_TEXT, AT(namespace_), 0, 0, 0, 0 },
+	{ "workload", "NAME", "of this workload", BY, SETTING_TEXT, AT(workload), 0, 0, 0, 0 },
+	{ "pod", "NAME", "of this name", BY, SETTING_TEXT, AT(pod), 0, 0, 0, 0 },
+	{ "job", "NAME", "where this job runs", BY, SETTING_TEXT, AT(job), 0, 0, 0, 0 },
+	{ "role", "ROLE", "of this role: taskmanager, jobmanager, streams", BY, SETTING_TEXT, AT(role), 0, 0, 0, 0 },
+	{ "token-file", "FILE", "holds a viewer's token for the collector", BY, SETTING_FILE, AT(token_file), 0, 0, 0,
+	  0 },
+	{ "token", NULL, "secrets come from files, which other processes cannot see: name one with token-file", BY,
+	  SETTING_REFUSED, 0, 0, 0, 0, 0 },
+	{ "ca-file", "FILE", "certificates of the authorities to trust, and no others", BY, SETTING_FILE, AT(ca_file),
+	  0, 0, 0, 0 },
+	{ "insecure", "", "send the token over plain http, too", BY, SETTING_SWITCH, AT(insecure), 0, 0, 0, 0 },
+	{ "timeout", "TIME", "deadline of each request to the collector, 100ms to 1m (10s)", BY, SETTING_TIME,
+	  AT(timeout_ms), 100, 60000, 0, 0 },
 	{ "limit", "SIZE", "the container's memory limit as its manifest has it: 4Gi, 4G (decimal), 4096m", BY,
 	  SETTING_TEXT, AT(limit), 0, 0, 0, 0 },
 	{ "format", "table|json", "for people, or as docs/plan.schema.json says (table)", BY, SETTING_TEXT, AT(format),
@@ -64,6 +85,7 @@ static int help(void)
 		"usage: bankfull plan --flink-conf FILE [OPTION]...\n"
 		"       bankfull plan --streams --partitions N [OPTION]...\n"
 		"       bankfull plan --from-report FILE...\n"
+		"       bankfull plan --from-report URL [--workload NAME] [--token-file FILE] [OPTION]...\n"
 		"The budget before anything runs: what a configuration gives, and whether it fits its limit.\n\n");
 	settings_help(&source, &out);
 	(void)buf_puts(&out,
@@ -97,12 +119,12 @@ static int take_lists(int *argc, char **argv, struct plan_options *options, stru
 		else if (str_take(&argument, STR("--set=")))
 			rc = add(options->sets, &options->n_sets, PLAN_SETS_MAX, argument.ptr, "set", err);
 		else if (str_take(&argument, STR("--from-report=")))
-			rc = add(options->reports, &options->n_reports, RESIZE_READINGS_MAX, argument.ptr,
-				 "from-report", err);
+			rc = add(options->reports, &options->n_reports, RESIZE_REPORTS_MAX, argument.ptr, "from-report",
+				 err);
 		else if (files && is_option && (i + 1 == *argc || argv[i + 1][0] == '-'))
 			rc = err_set(err, ERR_USAGE, "--from-report needs FILE...");
 		else if (files && !is_option)
-			rc = add(options->reports, &options->n_reports, RESIZE_READINGS_MAX, argv[i], "from-report",
+			rc = add(options->reports, &options->n_reports, RESIZE_REPORTS_MAX, argv[i], "from-report",
 				 err);
 		else if (!files)
 			argv[kept++] = argv[i];
@@ -139,6 +161,28 @@ static int check_streams(const struct plan_options *options, struct err *err)
 	return 0;
 }
 
+/* One address, or files: what chooses pods is of a collector alone. */
+static int check_reports(struct plan_options *options, struct err *err)
+{
+	size_t n_urls = 0;
+	for (size_t i = 0; i < options->n_reports; i++)
+		n_urls += strstr(options->reports[i], "://") != NULL;
+	if (n_urls && options->n_reports > 1)
+		return err_set(err, ERR_USAGE, "--from-report: the URL of one collector, or files, not both");
+	options->of_collector = n_urls == 1;
+	bool chooses = options->cluster || options->namespace_ || options->workload || options->pod || options->job ||
+		       options->role || options->token_file || options->ca_file || options->insecure ||
+		       options->since_ms || options->timeout_ms;
+	if (chooses && !options->of_collector)
+		return err_set(
+			err, ERR_USAGE,
+			"pods, tokens and times are a collector's: give its address, --from-report http://HOST:8481");
+	if (options->through_restore && (!options->n_reports || options->of_collector))
+		return err_set(err, ERR_USAGE,
+			       "--through-restore is of reports in files: a collector knows its restarts by itself");
+	return 0;
+}
+
 static int parse(int argc, char **argv, struct plan_options *options, struct settings_text *text, struct err *err)
 {
 	static const char *const formats[] = { "table", "json", NULL };
@@ -159,8 +203,9 @@ static int parse(int argc, char **argv, struct plan_options *options, struct set
 	options->colored = command_color(&colored);
 	if (options->n_reports && (options->streams || options->flink_conf || options->n_sets))
 		return err_set(err, ERR_USAGE, "--from-report, --flink-conf and --streams exclude each other");
-	if (options->n_reports)
-		return 0;
+	int reports = check_reports(options, err);
+	if (reports < 0 || options->n_reports)
+		return reports;
 	return options->streams ? check_streams(options, err) : check_flink(options, err);
 }
 

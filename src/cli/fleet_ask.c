@@ -3,10 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/collector_ask.h"
 #include "cli/fleet.h"
-#include "net/http.h"
-
-enum { URL_CAP = 2048, CONNECT_MS = 5000 };
 
 void fleet_answer_done(struct fleet_answer *answer)
 {
@@ -17,95 +15,42 @@ void fleet_answer_done(struct fleet_answer *answer)
 
 /* --- the address -------------------------------------------------------------------------------------------------- */
 
-/* RFC 3986, 2.3: what is not unreserved is escaped. */
-static void add_value(struct buf *out, const char *name, const char *value)
+static struct collector_ask ask_of(const struct fleet_query *q)
 {
-	static const char plain[] = "-._~";
-	if (!value)
-		return;
-	(void)buf_printf(out, "&%s=", name);
-	for (const unsigned char *p = (const unsigned char *)value; *p; p++) {
-		bool alnum = (*p >= '0' && *p <= '9') || ((*p | 0x20) >= 'a' && (*p | 0x20) <= 'z');
-		if (alnum || strchr(plain, *p))
-			(void)buf_putc(out, (char)*p);
-		else
-			(void)buf_printf(out, "%%%02X", *p);
-	}
-}
-
-static int check_base(const char *url, struct err *err)
-{
-	struct str text = str_of(url);
-	if (str_starts(text, STR("ws://")) || str_starts(text, STR("wss://")))
-		return err_set(
-			err, ERR_USAGE,
-			"--collector: ws%s:// is what agents speak; give the address of its dashboard: http%s://HOST:8481",
-			url[2] == 's' ? "s" : "", url[2] == 's' ? "s" : "");
-	if (strpbrk(url, "?#"))
-		return err_set(err, ERR_USAGE, "--collector: an address without '?' and '#': http://HOST:8481");
-	int rc = http_url_check(url, false, err);
-	if (rc < 0)
-		err_wrap(err, "--collector");
-	return rc;
+	return (struct collector_ask){ .option = "--collector",
+				       .collector = q->collector,
+				       .token = q->token,
+				       .ca_file = q->ca_file,
+				       .insecure = q->insecure,
+				       .timeout_ms = q->timeout_ms,
+				       .body_max = FLEET_BODY_MAX,
+				       .not_taken = "one of the filters, or a value of --view or --sort" };
 }
 
 int fleet_url(const struct fleet_query *q, const char *severity, uint64_t from, uint64_t count, struct buf *out,
 	      struct err *err)
 {
-	int rc = check_base(q->collector, err);
+	const struct collector_ask ask = ask_of(q);
+	int rc = collector_url(&ask, "/api/v1/fleet", out, err);
 	if (rc < 0)
 		return rc;
-	struct str base = str_of(q->collector);
-	while (base.len && base.ptr[base.len - 1] == '/')
-		base.len--;
-	(void)buf_add(out, base);
-	(void)buf_printf(out, "/api/v1/fleet?from=%" PRIu64 "&count=%" PRIu64, from, count);
-	add_value(out, "view", q->view);
-	add_value(out, "cluster", q->cluster);
-	add_value(out, "namespace", q->namespace_);
-	add_value(out, "workload", q->workload);
-	add_value(out, "job", q->job);
-	add_value(out, "engine", q->engine);
-	add_value(out, "role", q->role);
-	add_value(out, "severity", severity);
-	add_value(out, "state", q->state);
-	add_value(out, "q", q->q);
-	add_value(out, "sort", q->sort);
-	add_value(out, "descending", q->descending ? "true" : NULL);
+	(void)buf_printf(out, "?from=%" PRIu64 "&count=%" PRIu64, from, count);
+	collector_add_value(out, "view", q->view);
+	collector_add_value(out, "cluster", q->cluster);
+	collector_add_value(out, "namespace", q->namespace_);
+	collector_add_value(out, "workload", q->workload);
+	collector_add_value(out, "job", q->job);
+	collector_add_value(out, "engine", q->engine);
+	collector_add_value(out, "role", q->role);
+	collector_add_value(out, "severity", severity);
+	collector_add_value(out, "state", q->state);
+	collector_add_value(out, "q", q->q);
+	collector_add_value(out, "sort", q->sort);
+	collector_add_value(out, "descending", q->descending ? "true" : NULL);
 	return buf_failed(out) ? err_set(err, ERR_USAGE, "so many and so long filters are no address") : 0;
 }
 
 /* --- one page ----------------------------------------------------------------------------------------------------- */
-
-static int explain(const struct fleet_query *q, long status, int rc, struct err *err)
-{
-	char base[160];
-	(void)snprintf(base, sizeof base, "%.150s", q->collector);
-	if (status == 401 && q->token.len)
-		return err_set(err, ERR_DENIED, "%s answers 401: it does not know the token of --token-file", base);
-	if (status == 401)
-		return err_set(err, ERR_DENIED, "%s answers 401: it wants a viewer's token: --token-file FILE", base);
-	if (status == 403)
-		return err_set(err, ERR_DENIED,
-			       "%s answers 403: not under this host name, or not with this token (--token-file FILE)",
-			       base);
-	if (status == 404)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "%s answers 404: no collector, one older than this program, or its agents' port", base);
-	if (status == 400)
-		return err_set(err, ERR_USAGE,
-			       "%s answers 400: it does not take one of the filters, or a value of --view or --sort",
-			       base);
-	if (status == 429 || status == 503)
-		return err_set(err, ERR_TIMEOUT, "%s answers %ld: it is busy, ask again", base, status);
-	if (err->kind == ERR_DENIED && !q->ca_file)
-		(void)snprintf(err->message + strlen(err->message), sizeof err->message - strlen(err->message),
-			       "; name the authority of your own with --ca-file");
-	if (err->kind == ERR_USAGE && q->token.len && strstr(err->message, "a token is sent"))
-		(void)snprintf(err->message + strlen(err->message), sizeof err->message - strlen(err->message),
-			       "; --insecure sends it all the same");
-	return rc;
-}
 
 int fleet_check(const struct js *page, uint64_t *ret_matching, struct err *err)
 {
@@ -125,23 +70,14 @@ int fleet_check(const struct js *page, uint64_t *ret_matching, struct err *err)
 static int get_page(const struct fleet_query *q, const char *severity, uint64_t from, uint64_t count,
 		    struct js **ret_page, uint64_t *ret_matching, struct err *err)
 {
-	auto_buf struct buf url = { .cap = URL_CAP }, body = { .cap = FLEET_BODY_MAX };
-	long status = 0;
+	auto_buf struct buf url = { .cap = COLLECTOR_URL_CAP };
 	auto_js struct js *page = NULL;
+	const struct collector_ask ask = ask_of(q);
 	int rc = fleet_url(q, severity, from, count, &url, err);
-	if (rc < 0)
+	if (rc == 0)
+		rc = collector_get(&ask, url.ptr, &page, err);
+	if (rc < 0 && err->kind != ERR_MALFORMED)
 		return rc;
-	const struct http_request request = { .url = url.ptr,
-					      .want = HTTP_WANT_JSON,
-					      .cap = FLEET_BODY_MAX,
-					      .timeout_ms = (unsigned)q->timeout_ms,
-					      .connect_timeout_ms = q->timeout_ms < CONNECT_MS ? (unsigned)q->timeout_ms
-											       : CONNECT_MS };
-	const struct http_login login = { q->token, q->ca_file, q->insecure, &status };
-	rc = http_get_as(&request, &login, &body, NULL, err);
-	if (rc < 0)
-		return explain(q, status, rc, err);
-	rc = js_parse(buf_str(&body), FLEET_BODY_MAX, &page, err);
 	if (rc == 0)
 		rc = fleet_check(page, ret_matching, err);
 	if (rc < 0)

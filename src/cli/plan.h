@@ -18,8 +18,14 @@ struct plan_options {
 	bool jobmanager;
 	bool streams;
 	const char *from_report; /* for the help alone: reports[] has them */
-	const char *reports[RESIZE_READINGS_MAX];
+	const char *reports[RESIZE_REPORTS_MAX];
 	size_t n_reports;
+	bool of_collector; /* reports[0] is its URL */
+	bool through_restore;
+	const char *cluster, *namespace_, *workload, *pod, *job, *role; /* of a collector's pods; NULL: any */
+	const char *token_file, *ca_file;
+	bool insecure;
+	uint64_t since_ms, timeout_ms; /* 0: not said */
 	const char *topology, *setter, *heap;
 	uint64_t stores, windowed, segments, partitions, instances, standbys, threads; /* 0: not said */
 	const char *format, *color;

@@ -8,20 +8,24 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/options.h"
-#include "cli/plan.h"
-#include "plan/resize.h"
+#include "cli/plan_resize.h"
 #include "sys/file.h"
 #include "wire/put.h"
 
 enum { OUT_CAP = 4 << 20, REPORT_CAP = 4 << 20 };
 
-static void row(struct paint *p, const char *name, const struct resize_row *r, bool set)
+void plan_resize_head(struct paint *p)
+{
+	paint_text(p, TONE_BOLD, "BUDGET         SET ASIDE        P50        P99    HIGHEST   PROPOSED  WHY");
+	(void)buf_putc(p->out, '\n');
+}
+
+void plan_resize_row(struct paint *p, const char *name, const struct resize_row *r)
 {
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], c[UNITS_TEXT_CAP], d[UNITS_TEXT_CAP], e[UNITS_TEXT_CAP];
-	if (!set)
-		return;
 	bool known = r->known;
-	(void)buf_printf(p->out, "%-13s %10s %10s %10s %10s %10s  ", name, units_format(a, r->set_bytes),
+	(void)buf_printf(p->out, "%-13s %10s %10s %10s %10s %10s  ", name,
+			 r->set_known || r->set_bytes ? units_format(a, r->set_bytes) : "",
 			 known ? units_format(b, r->p50_bytes) : "unread", known ? units_format(c, r->p99_bytes) : "",
 			 known ? units_format(d, r->max_bytes) : "",
 			 r->proposed_bytes == r->set_bytes ? "" : units_format(e, r->proposed_bytes));
@@ -35,7 +39,7 @@ static void fragment(struct paint *p, const char *text)
 		(void)buf_printf(p->out, "            %.*s\n", (int)line.len, line.ptr);
 }
 
-static void step(struct paint *p, size_t number, const struct resize_step *s)
+void plan_resize_step(struct paint *p, size_t number, const struct plan_step *s)
 {
 	char line[200];
 	(void)snprintf(line, sizeof line, "%zu. %s", number, s->title);
@@ -55,9 +59,23 @@ static void step(struct paint *p, size_t number, const struct resize_step *s)
 	paint_wrapped(p, 12, 21, s->restore);
 }
 
-static int table(const struct resize *resize, const struct plan_face *face, struct buf *out, struct err *err)
+/* What was not looked at. */
+static void say_left_out(struct paint *p, const struct plan_source *source)
 {
-	struct paint p = paint_start(out, face->color, face->columns);
+	if (source->n_pods)
+		(void)buf_printf(p->out, "\nof %zu pod%s", source->n_pods, source->n_pods == 1 ? "" : "s");
+	if (source->n_pods_left_out)
+		(void)buf_printf(p->out, "; %zu left out: %s", source->n_pods_left_out, source->left_out);
+	if (source->n_points_left_out)
+		(void)buf_printf(p->out, "; %llu minutes of another limit left out",
+				 (unsigned long long)source->n_points_left_out);
+	if (source->n_pods)
+		(void)buf_putc(p->out, '\n');
+}
+
+static void table(const struct resize *resize, struct paint *p)
+{
+	struct buf *out = p->out;
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP];
 	uint64_t process = resize->n_steps ? resize->steps[resize->n_steps - 1].process_bytes : resize->process_bytes;
 	char line[256];
@@ -67,27 +85,30 @@ static int table(const struct resize *resize, const struct plan_face *face, stru
 			       units_format(b, process));
 	else
 		(void)snprintf(line, sizeof line, "The sizes fit what was measured: nothing to change.");
-	paint_text(&p, TONE_BOLD, line);
+	paint_text(p, TONE_BOLD, line);
 	(void)buf_printf(out, "\n\n%s, %zu reading%s\n\n", engine_names[resize->kind], resize->n_readings,
 			 resize->n_readings == 1 ? "" : "s");
-	paint_text(&p, TONE_BOLD, "BUDGET         SET ASIDE        P50        P99    HIGHEST   PROPOSED  WHY");
-	(void)buf_putc(out, '\n');
+	plan_resize_head(p);
 	for (int i = RESIZE_BUDGET_COUNT; i-- > 0;)
-		row(&p, resize_budget_names[i], &resize->rows[i], resize->rows[i].set_bytes || resize->rows[i].known);
-	row(&p, "limit", &resize->floor, resize->limit.kind == LIMIT_SET);
+		if (resize->rows[i].set_bytes || resize->rows[i].known)
+			plan_resize_row(p, resize_budget_names[i], &resize->rows[i]);
+	if (resize->limit.kind == LIMIT_SET)
+		plan_resize_row(p, "limit", &resize->floor);
 	if (resize->too_few)
 		(void)buf_printf(
 			out,
 			"\nNothing is lowered by fewer than %d readings: take them over a day, a peak and a restore.\n",
 			RESIZE_READINGS_LEAST);
-	for (size_t i = 0; i < resize->n_steps; i++)
-		step(&p, i + 1, &resize->steps[i]);
+	for (size_t i = 0; i < resize->n_steps; i++) {
+		const struct resize_step *s = &resize->steps[i];
+		const struct plan_step step = { s->title, s->fragment, s->steady, s->restore, s->limit_bytes };
+		plan_resize_step(p, i + 1, &step);
+	}
 	if (resize->n_steps && resize->limit.kind == LIMIT_SET &&
 	    resize->floor.proposed_bytes != resize->floor.set_bytes)
 		(void)buf_printf(out, "\n%zu. then the container's limit: %s (%lluMi)\n", resize->n_steps + 1,
 				 units_format(a, resize->floor.proposed_bytes),
 				 (unsigned long long)(resize->floor.proposed_bytes >> 20));
-	return buf_failed(out) ? err_set(err, ERR_NOMEM, "no memory for the plan") : 0;
 }
 
 static void put_number(struct js_out *out, const char *key, uint64_t number)
@@ -96,7 +117,7 @@ static void put_number(struct js_out *out, const char *key, uint64_t number)
 	js_out_u64(out, number);
 }
 
-static void put_row(struct js_out *out, const char *name, const struct resize_row *r)
+void plan_resize_row_json(const char *name, const struct resize_row *r, struct js_out *out)
 {
 	enum qty_state state = r->known ? QTY_DERIVED : QTY_UNREAD;
 	js_out_object(out);
@@ -131,34 +152,37 @@ static void put_steps(struct js_out *out, const struct resize *resize)
 	js_out_array_end(out);
 }
 
-static int json(const struct resize *resize, struct buf *buf, struct err *err)
+void plan_resize_source_json(const struct plan_source *source, size_t n_readings, uint64_t span_ms, struct js_out *out)
 {
-	struct js_out out;
-	js_out_start(&out, buf, 2);
-	js_out_object(&out);
-	put_text(&out, "schema", "bankfull.plan.v1");
-	put_text(&out, "kind", "resize");
-	put_text(&out, "engine", engine_names[resize->kind]);
-	put_number(&out, "readings", resize->n_readings);
-	put_number(&out, "process_bytes", resize->process_bytes);
-	put_limit(&out, "limit_bytes", resize->limit);
-	js_out_key(&out, "budgets");
-	js_out_array(&out);
+	bool of_pods = source->n_pods > 0;
+	put_number(out, "readings", n_readings);
+	put_number(out, "span_ms", span_ms);
+	put_count(out, "pods", (struct count){ source->n_pods, of_pods });
+	put_count(out, "pods_left_out", (struct count){ source->n_pods_left_out, of_pods });
+	put_count(out, "minutes_left_out", (struct count){ source->n_points_left_out, of_pods });
+}
+
+static void json(const struct resize *resize, const struct plan_source *source, struct js_out *out)
+{
+	put_text(out, "kind", "resize");
+	put_text(out, "engine", engine_names[resize->kind]);
+	plan_resize_source_json(source, resize->n_readings, resize->span_ms, out);
+	js_out_key(out, "restored");
+	js_out_bool(out, resize->restored);
+	put_number(out, "process_bytes", resize->process_bytes);
+	put_limit(out, "limit_bytes", resize->limit);
+	js_out_key(out, "budgets");
+	js_out_array(out);
 	for (int i = RESIZE_BUDGET_COUNT; i-- > 0;)
 		if (resize->rows[i].set_bytes || resize->rows[i].known)
-			put_row(&out, resize_budget_names[i], &resize->rows[i]);
-	js_out_array_end(&out);
-	js_out_key(&out, "limit");
+			plan_resize_row_json(resize_budget_names[i], &resize->rows[i], out);
+	js_out_array_end(out);
+	js_out_key(out, "limit");
 	if (resize->limit.kind == LIMIT_SET)
-		put_row(&out, "limit", &resize->floor);
+		plan_resize_row_json("limit", &resize->floor, out);
 	else
-		js_out_null(&out);
-	put_steps(&out, resize);
-	js_out_object_end(&out);
-	int rc = js_out_end(&out, err);
-	if (rc == 0 && !buf_putc(buf, '\n'))
-		rc = err_set(err, ERR_NOMEM, "no memory for the plan");
-	return rc;
+		js_out_null(out);
+	put_steps(out, resize);
 }
 
 static int read_report(const char *path, struct resize_reading *reading, struct err *err)
@@ -179,23 +203,83 @@ static int read_report(const char *path, struct resize_reading *reading, struct 
 	return rc;
 }
 
+static int read_files(const struct plan_options *options, struct plan_source *source, struct err *err)
+{
+	int rc = 0;
+	source->readings = calloc(options->n_reports, sizeof *source->readings);
+	source->names = calloc(options->n_reports, sizeof *source->names);
+	if (!source->readings || !source->names)
+		return err_set(err, ERR_NOMEM, "no memory for a plan");
+	for (; rc == 0 && source->n < options->n_reports; source->n++) {
+		source->names[source->n] = options->reports[source->n];
+		rc = read_report(options->reports[source->n], &source->readings[source->n], err);
+	}
+	/* A report does not say whether a restore came before it: who took it does. */
+	if (rc == 0)
+		source->readings[source->n - 1].restored = options->through_restore;
+	return rc;
+}
+
+static int size_flink(const struct plan_source *source, struct paint *paint, struct js_out *out, bool *ret_raises,
+		      struct err *err)
+{
+	struct resize resize;
+	int rc = resize_run(source->readings, source->names, source->n, &resize, err);
+	if (rc < 0)
+		return rc;
+	if (out)
+		json(&resize, source, out);
+	else
+		table(&resize, paint);
+	for (size_t i = 0; i < resize.n_steps; i++)
+		*ret_raises = *ret_raises || resize.steps[i].raises;
+	return 0;
+}
+
+static int size_streams(const struct plan_options *options, const struct plan_source *source, struct paint *paint,
+			struct js_out *out, bool *ret_raises, struct err *err)
+{
+	auto_free struct streams_size *size = calloc(1, sizeof *size);
+	uint64_t pods = options->instances ? options->instances : source->n_pods;
+	int rc = size ? streams_size_run(source->readings, source->names, source->n, pods, size, err)
+		      : err_set(err, ERR_NOMEM, "no memory for a plan");
+	if (rc < 0)
+		return rc;
+	if (out)
+		plan_streams_size_json(size, source, out);
+	else
+		plan_streams_size_table(size, paint);
+	*ret_raises = size->raises;
+	return 0;
+}
+
 int plan_resize(const struct plan_options *options, int *ret_status, struct err *err)
 {
 	auto_buf struct buf out = { .cap = OUT_CAP };
-	auto_free struct resize_reading *readings = calloc(options->n_reports, sizeof *readings);
-	struct resize resize;
-	int rc = readings ? 0 : err_set(err, ERR_NOMEM, "no memory for a plan");
-	for (size_t i = 0; rc == 0 && i < options->n_reports; i++)
-		rc = read_report(options->reports[i], &readings[i], err);
-	if (rc == 0)
-		rc = resize_run(readings, options->reports, options->n_reports, &resize, err);
+	auto_plan_source struct plan_source source = { 0 };
+	struct js_out js;
+	bool raises = false;
+	int rc = options->of_collector ? plan_collector(options, &source, err) : read_files(options, &source, err);
 	if (rc < 0)
 		return rc;
-	const struct plan_face face = { options->colored, command_columns() };
-	rc = options->json ? json(&resize, &out, err) : table(&resize, &face, &out, err);
-	bool raises = false;
-	for (size_t i = 0; i < resize.n_steps; i++)
-		raises = raises || resize.steps[i].raises;
+	struct paint paint = paint_start(&out, options->colored, command_columns());
+	js_out_start(&js, &out, 2);
+	if (options->json) {
+		js_out_object(&js);
+		put_text(&js, "schema", "bankfull.plan.v1");
+	}
+	rc = source.readings[0].kind == ENGINE_KAFKA_STREAMS
+		     ? size_streams(options, &source, &paint, options->json ? &js : NULL, &raises, err)
+		     : size_flink(&source, &paint, options->json ? &js : NULL, &raises, err);
+	if (rc == 0 && options->json) {
+		js_out_object_end(&js);
+		rc = js_out_end(&js, err);
+		(void)buf_putc(&out, '\n');
+	} else if (rc == 0) {
+		say_left_out(&paint, &source);
+	}
+	if (rc == 0 && buf_failed(&out))
+		rc = err_set(err, ERR_NOMEM, "no memory for the plan");
 	/* What is too small is trouble; what is too large costs money. */
 	*ret_status = raises ? EXIT_FINDING : EXIT_OK;
 	return rc < 0 ? rc : command_print(&out, "the plan", err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plan/resize.h"
+#include "plan/resize_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,8 @@ static const struct policy policies[RESIZE_BUDGET_COUNT] = {
 			      "a fifth above the highest, and Flink's least of 192m" },
 	/* Classes of one more job or restart must find room beside those that are loaded (FLINK-35489: 22 MB were proposed). */
 	[RESIZE_METASPACE] = { 25, 64ull * MIB, 128ull * MIB, 64ull * MIB, "what was loaded and 64m for one more job" },
-	[RESIZE_DIRECT] = { 20, 32ull * MIB, 64ull * MIB, 64ull * MIB, "a fifth above the highest" },
+	[RESIZE_DIRECT] = { 20, 32ull * MIB, 64ull * MIB, 64ull * MIB,
+			    "a fifth above the highest of a day and a restore, beside the network's" },
 	/* A cache fills with time: what it has not taken yet it may take tomorrow. */
 	[RESIZE_MANAGED] = { 50, 64ull * MIB, 0, 128ull * MIB, "half above the highest, for a cache fills with time" },
 	/* Resident is what was touched, not what is live: only a heap that was never touched is too large. */
@@ -40,8 +41,7 @@ static int compare(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* False: not one was read. */
-static bool percentiles(uint64_t *values, size_t n, struct resize_row *row)
+bool resize_percentiles(uint64_t *values, size_t n, struct resize_row *row)
 {
 	if (n == 0)
 		return false;
@@ -53,7 +53,7 @@ static bool percentiles(uint64_t *values, size_t n, struct resize_row *row)
 	return true;
 }
 
-static uint64_t round_up(uint64_t bytes)
+uint64_t resize_round_up(uint64_t bytes)
 {
 	return sat_add(bytes, STEP - 1) / STEP * STEP;
 }
@@ -62,7 +62,7 @@ static uint64_t round_up(uint64_t bytes)
 static uint64_t wanted(const struct policy *policy, uint64_t max)
 {
 	uint64_t more = max / 100 * policy->percent;
-	uint64_t want = round_up(sat_add(max, more > policy->margin ? more : policy->margin));
+	uint64_t want = resize_round_up(sat_add(max, more > policy->margin ? more : policy->margin));
 	return want > policy->least ? want : policy->least;
 }
 
@@ -71,10 +71,39 @@ static bool nobody_takes_managed(const struct resize_reading *last)
 	return last->backend == BACKEND_HASHMAP && last->batch == TRISTATE_FALSE && last->python == TRISTATE_FALSE;
 }
 
-static void say(struct resize_row *row, uint64_t proposed, const char *why)
+void resize_say(struct resize_row *row, uint64_t proposed, const char *why)
 {
 	row->proposed_bytes = proposed;
 	str_copy(row->why, sizeof row->why, str_of(why));
+}
+
+/* The network's buffers are taken at the start and stay; Netty and the framework keep 64 MiB, or a JobManager does. */
+static uint64_t direct_least(const struct direct_split *split)
+{
+	return resize_round_up(sat_add(split->network, policies[RESIZE_DIRECT].least));
+}
+
+/*
+ * Direct memory jumps where a job restores and catches up, and what is short then ends the process: it is lowered by what
+ * was seen over a day with a restore in it.
+ */
+static void propose_less_direct(const struct resize *resize, const struct resize_reading *last, uint64_t want,
+				struct resize_row *row)
+{
+	const struct policy *policy = &policies[RESIZE_DIRECT];
+	struct direct_split split = resize_split_direct(last);
+	if (want < direct_least(&split))
+		want = direct_least(&split);
+	if (!split.known)
+		resize_say(row, row->set_bytes, "more than is used, but how much of it is the network's is not known");
+	else if (sat_add(want, policy->worth) > row->set_bytes)
+		resize_say(row, row->set_bytes, "it fits: most of it is the network's");
+	else if (resize->span_ms < RESIZE_DAY_MS)
+		resize_say(row, row->set_bytes, "it may be too large: it is lowered by readings of a day or more");
+	else if (!resize->restored)
+		resize_say(row, row->set_bytes, "it may be too large: it is lowered once a restore was seen");
+	else
+		resize_say(row, want, policy->because);
 }
 
 /* Nothing is lowered by few readings, and a heap is raised by its own finding, not by what is resident. */
@@ -83,26 +112,26 @@ static void propose(enum resize_budget budget, const struct resize *resize, cons
 {
 	const struct policy *policy = &policies[budget];
 	uint64_t want = wanted(policy, row->max_bytes);
-	say(row, row->set_bytes, "it fits");
+	resize_say(row, row->set_bytes, "it fits");
 	if (!row->known)
-		say(row, row->set_bytes, "its use was not read");
+		resize_say(row, row->set_bytes, "its use was not read");
 	else if (budget == RESIZE_HEAP && heap_pressure)
-		say(row, round_up(row->set_bytes + row->set_bytes / 4), "heap-pressure is open: a quarter more");
+		resize_say(row, resize_round_up(row->set_bytes + row->set_bytes / 4),
+			   "heap-pressure is open: a quarter more");
 	else if (budget == RESIZE_MANAGED && nobody_takes_managed(last) && row->max_bytes < MIB && !resize->too_few)
-		say(row, 0, "state is on the heap and no batch or Python job runs: nobody takes it");
+		resize_say(row, 0, "state is on the heap and no batch or Python job runs: nobody takes it");
 	else if (budget == RESIZE_OVERHEAD && row->max_bytes > row->set_bytes)
-		say(row, want, policy->because);
+		resize_say(row, want, policy->because);
 	else if (budget != RESIZE_HEAP && budget != RESIZE_MANAGED && budget != RESIZE_OVERHEAD &&
 		 row->max_bytes > row->set_bytes / 10 * 9)
-		say(row, want > row->set_bytes ? want : round_up(row->set_bytes + policy->margin),
-		    "over nine tenths of it are in use");
+		resize_say(row, want > row->set_bytes ? want : resize_round_up(row->set_bytes + policy->margin),
+			   "over nine tenths of it are in use");
 	else if (sat_add(want, policy->worth) <= row->set_bytes && resize->too_few)
-		say(row, row->set_bytes, "it may be too large: too few readings to lower it");
-	/* The direct budget is mostly the network's, whose size a report does not tell apart. */
+		resize_say(row, row->set_bytes, "it may be too large: too few readings to lower it");
 	else if (sat_add(want, policy->worth) <= row->set_bytes && budget == RESIZE_DIRECT)
-		say(row, row->set_bytes, "more than is used, but the network's buffers are a part of it");
+		propose_less_direct(resize, last, want, row);
 	else if (sat_add(want, policy->worth) <= row->set_bytes)
-		say(row, want, policy->because);
+		resize_say(row, want, policy->because);
 }
 
 /* Raising first: it takes nothing away. Then what nobody uses, then what is bounded by the JVM, then caches, the heap last. */
@@ -117,84 +146,11 @@ static unsigned risk_of(enum resize_budget budget, const struct resize_row *row)
 	return budget == RESIZE_MANAGED && row->proposed_bytes == 0 ? 6 : lowering[budget];
 }
 
-/* As Flink takes it: "512m", or bytes. */
-static const char *flink_size(char dest[32], uint64_t bytes)
-{
-	if (bytes % MIB == 0)
-		(void)snprintf(dest, 32, "%llum", (unsigned long long)(bytes / MIB));
-	else
-		(void)snprintf(dest, 32, "%llub", (unsigned long long)bytes);
-	return dest;
-}
-
-static void write_fragment(const struct resize *resize, const struct resize_reading *last, struct resize_step *step)
-{
-	const char *role = resize->kind == ENGINE_FLINK_JOBMANAGER ? "jobmanager" : "taskmanager";
-	char size[32], process[32], change[RESIZE_TEXT_CAP / 2];
-	(void)flink_size(size, step->to_bytes);
-	switch (step->budget) {
-	case RESIZE_OVERHEAD:
-		(void)snprintf(change, sizeof change,
-			       "%s.memory.jvm-overhead.min: %s\n%s.memory.jvm-overhead.max: %s\n", role, size, role,
-			       size);
-		break;
-	case RESIZE_METASPACE:
-		(void)snprintf(change, sizeof change, "%s.memory.jvm-metaspace.size: %s\n", role, size);
-		break;
-	case RESIZE_MANAGED:
-		(void)snprintf(change, sizeof change, "taskmanager.memory.managed.size: %s\n", size);
-		break;
-	case RESIZE_DIRECT:
-		(void)flink_size(size, step->to_bytes - step->from_bytes);
-		(void)snprintf(change, sizeof change, "# %s more than now; this is right where it is not set\n%s: %s\n",
-			       size,
-			       resize->kind == ENGINE_FLINK_JOBMANAGER ? "jobmanager.memory.off-heap.size"
-								       : "taskmanager.memory.task.off-heap.size",
-			       resize->kind == ENGINE_FLINK_JOBMANAGER ? flink_size(process, step->to_bytes) : size);
-		break;
-	case RESIZE_HEAP:
-	case RESIZE_BUDGET_COUNT:
-		change[0] = '\0';
-		break;
-	}
-	/* Pinned, so that a smaller process does not take from what has its own step. */
-	char managed[96] = "";
-	if (step->budget == RESIZE_HEAP && qty_known(last->set[RESIZE_MANAGED]))
-		(void)snprintf(managed, sizeof managed, "taskmanager.memory.managed.size: %s\n",
-			       flink_size(size, resize->rows[RESIZE_MANAGED].proposed_bytes));
-	(void)snprintf(step->fragment, sizeof step->fragment, "%s%s%s.memory.process.size: %s\n", change, managed, role,
-		       flink_size(process, step->process_bytes));
-}
-
-static void write_watch(struct resize_step *step)
-{
-	static const char *const steady[RESIZE_BUDGET_COUNT] = {
-		[RESIZE_OVERHEAD] =
-			"jvm-overhead in `bankfull report` stays below its budget, and freeboard does not shrink, through a full day's peak",
-		[RESIZE_METASPACE] =
-			"Status.JVM.Memory.Metaspace.Used stays below nine tenths of it after each job was submitted again",
-		[RESIZE_DIRECT] =
-			"Status.JVM.Memory.Direct.MemoryUsed stays below nine tenths of -XX:MaxDirectMemorySize",
-		[RESIZE_MANAGED] = "block-cache-hit and read latency stay as they were, and backpressure does not rise",
-		[RESIZE_HEAP] =
-			"time in collections stays as it was, and the heap after a full one stays below two thirds",
-	};
-	static const char *const restore[RESIZE_BUDGET_COUNT] = {
-		[RESIZE_OVERHEAD] =
-			"freeboard stays positive while state is restored from a savepoint with one TaskManager less",
-		[RESIZE_METASPACE] =
-			"no OutOfMemoryError: Metaspace after three restarts of the job in the same process",
-		[RESIZE_DIRECT] = "no OutOfMemoryError: Direct buffer memory while the job restores and catches up",
-		[RESIZE_MANAGED] = "a restore from the last savepoint takes no longer than before",
-		[RESIZE_HEAP] = "no OutOfMemoryError: Java heap space while the job catches up on an hour of records",
-	};
-	str_copy(step->steady, sizeof step->steady, str_of(steady[step->budget]));
-	str_copy(step->restore, sizeof step->restore, str_of(restore[step->budget]));
-}
-
 static void make_steps(const struct resize_reading *last, struct resize *resize)
 {
-	uint64_t process = resize->process_bytes;
+	struct sizes sizes = { .process = resize->process_bytes, .direct = resize_split_direct(last) };
+	for (int i = 0; i < RESIZE_BUDGET_COUNT; i++)
+		sizes.bytes[i] = resize->rows[i].set_bytes;
 	for (unsigned risk = 0; risk < 12; risk++)
 		for (int i = 0; i < RESIZE_BUDGET_COUNT; i++) {
 			const struct resize_row *row = &resize->rows[i];
@@ -206,27 +162,27 @@ static void make_steps(const struct resize_reading *last, struct resize *resize)
 						      .raises = row->proposed_bytes > row->set_bytes,
 						      .from_bytes = row->set_bytes,
 						      .to_bytes = row->proposed_bytes };
-			process = process - row->set_bytes + row->proposed_bytes;
-			step->process_bytes = process;
-			if (resize->limit.kind == LIMIT_SET && step->raises && process > resize->limit.bytes)
-				step->limit_bytes = round_up(process);
+			sizes.process = sizes.process - row->set_bytes + row->proposed_bytes;
+			sizes.bytes[i] = row->proposed_bytes;
+			step->process_bytes = sizes.process;
+			if (resize->limit.kind == LIMIT_SET && step->raises && sizes.process > resize->limit.bytes)
+				step->limit_bytes = resize_round_up(sizes.process);
 			(void)snprintf(step->title, sizeof step->title, "%s %s from %s to %s",
 				       step->raises ? "raise" : "lower", resize_budget_names[i],
 				       units_format(a, step->from_bytes), units_format(b, step->to_bytes));
-			write_fragment(resize, last, step);
-			write_watch(step);
+			resize_write_step(resize, &sizes, step);
 		}
 	if (resize->limit.kind != LIMIT_SET)
 		return;
 	/* What is not reclaimable may stand above the plan: the limit follows the higher of both. */
-	uint64_t seen = resize->floor.known ? round_up(resize->floor.max_bytes + resize->floor.max_bytes / 20) : 0;
+	uint64_t seen =
+		resize->floor.known ? resize_round_up(resize->floor.max_bytes + resize->floor.max_bytes / 20) : 0;
 	resize->floor.set_bytes = resize->limit.bytes;
-	say(&resize->floor, process > seen ? round_up(process) : seen,
-	    process > seen ? "the process size once all steps are made"
-			   : "the highest floor that was seen, and a twentieth");
+	resize_say(&resize->floor, sizes.process > seen ? resize_round_up(sizes.process) : seen,
+		   sizes.process > seen ? "the process size once all steps are made"
+					: "the highest floor that was seen, and a twentieth");
 }
 
-/* The last reading is the highest, and the first far below: what grows is no size. */
 static void say_growth(uint64_t first, uint64_t last, struct resize_row *row)
 {
 	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP];
@@ -236,7 +192,41 @@ static void say_growth(uint64_t first, uint64_t last, struct resize_row *row)
 		       units_format(a, first), units_format(b, last));
 }
 
-static int same(const struct resize_reading *readings, const char *const *names, size_t n, struct err *err)
+/* One past the readings of the pod of this one. */
+static size_t end_of_pod(const struct resize_reading *readings, size_t n, size_t from)
+{
+	size_t end = from + 1;
+	while (end < n && readings[end].pod == readings[from].pod)
+		end++;
+	return end;
+}
+
+/* The last reading of a pod is the highest of all, and its first far below: what grows is no size. */
+static void look_for_growth(const struct resize_reading *readings, size_t n, enum resize_budget budget,
+			    struct resize_row *row)
+{
+	for (size_t from = 0, end; from < n; from = end) {
+		end = end_of_pod(readings, n, from);
+		const struct qty first = readings[from].used[budget], last = readings[end - 1].used[budget];
+		if (end - from >= RESIZE_READINGS_LEAST && qty_known(first) && qty_known(last))
+			say_growth(first.bytes, last.bytes, row);
+	}
+}
+
+/* How long, and whether through a restore. */
+static void look_at_window(const struct resize_reading *readings, size_t n, struct resize *resize)
+{
+	for (size_t from = 0, end; from < n; from = end) {
+		end = end_of_pod(readings, n, from);
+		int64_t span = readings[end - 1].taken.ms - readings[from].taken.ms;
+		if (readings[from].taken.ms > 0 && span > 0 && (uint64_t)span > resize->span_ms)
+			resize->span_ms = (uint64_t)span;
+		for (size_t i = from; i < end; i++)
+			resize->restored = resize->restored || readings[i].restored;
+	}
+}
+
+int resize_same(const struct resize_reading *readings, const char *const *names, size_t n, struct err *err)
 {
 	for (size_t i = 1; i < n; i++) {
 		if (readings[i].kind != readings[0].kind)
@@ -263,8 +253,8 @@ int resize_run(const struct resize_reading *readings, const char *const *names, 
 	       struct err *err)
 {
 	if (n == 0 || n > RESIZE_READINGS_MAX)
-		return err_set(err, ERR_USAGE, "--from-report: 1 to %d reports are accepted", RESIZE_READINGS_MAX);
-	int rc = same(readings, names, n, err);
+		return err_set(err, ERR_USAGE, "--from-report: 1 to %d readings are accepted", RESIZE_READINGS_MAX);
+	int rc = resize_same(readings, names, n, err);
 	if (rc < 0)
 		return rc;
 	auto_free uint64_t *values = malloc(n * sizeof *values);
@@ -274,6 +264,7 @@ int resize_run(const struct resize_reading *readings, const char *const *names, 
 	struct resize resize = {
 		.kind = last->kind, .n_readings = n, .limit = last->limit, .too_few = n < RESIZE_READINGS_LEAST
 	};
+	look_at_window(readings, n, &resize);
 	bool heap_pressure = false;
 	for (size_t i = 0; i < n; i++)
 		heap_pressure = heap_pressure || readings[i].heap_pressure;
@@ -283,19 +274,19 @@ int resize_run(const struct resize_reading *readings, const char *const *names, 
 		for (size_t i = 0; i < n; i++)
 			if (qty_known(readings[i].used[b]))
 				values[m++] = readings[i].used[b].bytes;
-		(void)percentiles(values, m, row);
+		(void)resize_percentiles(values, m, row);
 		row->set_bytes = qty_or(last->set[b], 0);
+		row->set_known = qty_known(last->set[b]);
 		resize.process_bytes = sat_add(resize.process_bytes, row->set_bytes);
 		if (qty_known(last->set[b]))
 			propose((enum resize_budget)b, &resize, last, heap_pressure, row);
-		if (n >= RESIZE_READINGS_LEAST && qty_known(readings[0].used[b]))
-			say_growth(readings[0].used[b].bytes, qty_or(last->used[b], 0), row);
+		look_for_growth(readings, n, (enum resize_budget)b, row);
 	}
 	size_t m = 0;
 	for (size_t i = 0; i < n; i++)
 		if (qty_known(readings[i].floor_bytes))
 			values[m++] = readings[i].floor_bytes.bytes;
-	(void)percentiles(values, m, &resize.floor);
+	(void)resize_percentiles(values, m, &resize.floor);
 	make_steps(last, &resize);
 	*ret_resize = resize;
 	return 0;

@@ -5,7 +5,8 @@
  *
  * A step changes one budget and the process size by as much, so that everything else stays as it was, to the byte. What
  * is lowered keeps a head-room above the highest that was seen and never falls below its floor; with fewer than
- * RESIZE_READINGS_LEAST readings nothing is lowered at all.
+ * RESIZE_READINGS_LEAST readings nothing is lowered at all, and direct memory, which jumps while a job restores, only by
+ * readings over a day with a restore in them.
  */
 #ifndef PLAN_RESIZE_H
 #define PLAN_RESIZE_H
@@ -14,7 +15,13 @@
 #include "base/buf.h"
 #include "data/js.h"
 
-enum { RESIZE_READINGS_MAX = 512, RESIZE_READINGS_LEAST = 3, RESIZE_TEXT_CAP = 400 };
+enum {
+	RESIZE_REPORTS_MAX = 512,
+	RESIZE_READINGS_MAX = 32768, /* 64 pods of a collector, RESIZE_REPORTS_MAX each */
+	RESIZE_READINGS_LEAST = 3,
+	RESIZE_DAY_MS = 24 * 3600 * 1000,
+	RESIZE_TEXT_CAP = 600,
+};
 
 enum resize_budget {
 	RESIZE_OVERHEAD = 0,
@@ -26,8 +33,11 @@ enum resize_budget {
 };
 extern const char *const resize_budget_names[RESIZE_BUDGET_COUNT]; /* as a report's budgets */
 
-/* One report, as far as it matters here. */
+/* One report, or a stretch of a collector's history, as far as it matters here. */
 struct resize_reading {
+	uint32_t pod;      /* readings of one pod stand together, in the order of time */
+	struct wall taken; /* 0: not known */
+	bool restored;     /* since the reading before: a job or its process started again */
 	enum engine kind;
 	enum state_backend backend;
 	enum tristate batch, python;
@@ -35,14 +45,18 @@ struct resize_reading {
 	struct qty floor_bytes;
 	struct limit limit;
 	bool heap_pressure; /* its finding of that name is open */
+	/* Of Kafka Streams. */
+	struct qty cache_bytes, memtables_bytes, readers_bytes;
+	struct limit cache_bound;
+	struct count instances; /* of RocksDB */
 };
 
-/* MALFORMED: no report of Bankfull. UNSUPPORTED: of something that has no budgets. */
+/* MALFORMED: no report of Bankfull. UNSUPPORTED: of something that has no budgets, and is no Kafka Streams. */
 int resize_read(const struct js *report, const char *name, struct resize_reading *ret_reading, struct err *err)
 	__attribute__((warn_unused_result));
 
 struct resize_row {
-	bool known;
+	bool known, set_known; /* its use was read; so was what is set aside */
 	uint64_t set_bytes, p50_bytes, p99_bytes, max_bytes;
 	uint64_t proposed_bytes; /* as set_bytes: it stays */
 	char why[160];
@@ -61,6 +75,8 @@ struct resize_step {
 struct resize {
 	enum engine kind;
 	size_t n_readings;
+	uint64_t span_ms; /* from the first reading of a pod to its last */
+	bool restored;    /* a restore is among them */
 	struct resize_row rows[RESIZE_BUDGET_COUNT];
 	uint64_t process_bytes;  /* as it is */
 	struct limit limit;      /* of the last reading */

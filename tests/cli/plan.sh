@@ -36,6 +36,10 @@ says "a unit's typo" 2 "'4gg' has no unit that Flink knows" "$process: 4gg\n"
 says "a unit of Kubernetes" 2 "'4Gi' has a unit of Kubernetes" "$process: 4Gi\n"
 says "no value" 2 'config.yaml:2: a.b has no value' "$process: 4g\na.b:\n"
 says "no size" 2 'no size is set' 'a.b: 1\n'
+says "a size misspelt" 2 'config.yaml:2: taskmanager.memory.proces.size is no option: did you mean taskmanager.memory.process.size?' 'a.b: 1\ntaskmanager.memory.proces.size: 4g\n'
+says "a size misspelt by --set" 2 '--set: taskmanager.memory.flink.sise is no option: did you mean' '' --set taskmanager.memory.flink.sise=4g
+says "sizes of the other process" 2 'but one of a JobManager: plan that with --jobmanager' 'jobmanager.memory.process.size: 1600m\n'
+says "a limit with a fraction" 0 'It fits' "$process: 1536m\n" --limit 1.5Gi
 says "too small" 2 '302828749 bytes less than its parts' "$process: 500m\n"
 says "two sizes at odds" 2 '268435456 bytes more' "$process: 1g\ntaskmanager.memory.flink.size: 1g\n"
 says "no YAML" 2 'config.yaml:1: mapping values' 'a: b: c\n'
@@ -126,6 +130,34 @@ result $? "no file at all"
 [ $? -eq 3 ]
 result $? "a report that is not there"
 
+# from_report NAME STATUS PART OPTION...
+from_report()
+{
+	local name=$1 status=$2 part=$3 rc
+	shift 3
+	timeout 20 "$BANKFULL" plan "$@" >"$TMPDIR/out" 2>&1 </dev/null
+	rc=$?
+	[ $rc -eq "$status" ] && tr -s ' \n' ' ' <"$TMPDIR/out" | grep -qF -- "$part"
+	result $? "$name" || { echo "# status $rc"; sed 's/^/# /' "$TMPDIR/out"; }
+}
+for kind in default bounded windowed; do
+	"$BANKFULL" report --capture "tests/fixtures/streams_${kind}_jmx_jdk17" --format json >"$TMPDIR/streams-$kind.json"
+done
+from_report "Streams: the default may pass the limit" 1 'by default the stores may grow past the limit' --from-report "$TMPDIR/streams-default.json"
+from_report "Streams: it does not with one lost" 1 'new WriteBufferManager(128L << 20, CACHE)' --from-report "$TMPDIR/streams-default.json" --instances 3
+sed 's/"budget_bytes": 268435456/"budget_bytes": 268435457/' "$TMPDIR/streams-default.json" >"$TMPDIR/streams-two.json"
+from_report "Streams: what a setter bounds" 0 '6 RocksDB instances on a pod' --from-report "$TMPDIR/streams-bounded.json"
+from_report "Streams: two configurations" 2 'bytes apart' --from-report "$TMPDIR/streams-default.json" --from-report "$TMPDIR/streams-two.json"
+from_report "Flink and Streams" 2 'size one at a time' --from-report "$TMPDIR/report-1.json" "$TMPDIR/streams-default.json"
+from_report "nobody at a collector's address" 3 'nobody listens' --from-report http://127.0.0.1:1
+from_report "an agent's address" 2 'is what agents speak' --from-report ws://127.0.0.1:1
+from_report "a collector and files" 2 'not both' --from-report http://127.0.0.1:1 "$TMPDIR/report-1.json"
+from_report "a selector of files" 2 "are a collector's" --from-report "$TMPDIR/report-1.json" --workload a
+from_report "a token in the open" 2 'secrets come from files' --from-report http://127.0.0.1:1 --token secret
+from_report "no such token" 3 '--token-file' --from-report http://127.0.0.1:1 --token-file "$TMPDIR/none"
+from_report "a window that is none" 2 'since' --from-report http://127.0.0.1:1 --since 1s
+from_report "a restore of a collector" 2 'by itself' --from-report http://127.0.0.1:1 --through-restore
+
 if /usr/bin/python3 -c 'import jsonschema' 2>/dev/null; then
 	/usr/bin/python3 tests/cli/schema.py docs/plan.schema.json --lint
 	result $? "the schema of plans is one, and describes every member"
@@ -137,6 +169,8 @@ if /usr/bin/python3 -c 'import jsonschema' 2>/dev/null; then
 	"$BANKFULL" plan --streams --windowed-stores 2 --partitions 3 --setter cache=64m --format json >"$TMPDIR/f.json"
 	"$BANKFULL" plan --from-report "$TMPDIR"/report-*.json --format json >"$TMPDIR/g.json"
 	"$BANKFULL" plan --from-report "$TMPDIR/jm.json" --format json >"$TMPDIR/h.json"
+	"$BANKFULL" plan --from-report "$TMPDIR/streams-default.json" --instances 3 --format json >"$TMPDIR/i.json"
+	"$BANKFULL" plan --from-report "$TMPDIR/streams-windowed.json" --format json >"$TMPDIR/j.json"
 	/usr/bin/python3 tests/cli/schema.py docs/plan.schema.json "$TMPDIR"/?.json
 	result $? "plans in JSON are what the schema says"
 else

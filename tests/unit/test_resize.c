@@ -168,6 +168,125 @@ static void a_fragment_changes_one_budget(void **state)
 	assert_int_equal(both.network_bytes.bytes, 359703515);
 }
 
+/* What a configuration gives, as a report has it. */
+static struct resize_reading reading_of(const char *conf)
+{
+	struct resize none = { .n_steps = 0 };
+	struct flink_budget b = after(conf, &none, 0);
+	struct resize_reading r = reading();
+	r.set[RESIZE_OVERHEAD] = b.overhead_bytes;
+	r.set[RESIZE_METASPACE] = b.metaspace_bytes;
+	r.set[RESIZE_DIRECT] = b.direct_bytes;
+	r.set[RESIZE_MANAGED] = b.managed_bytes;
+	r.set[RESIZE_HEAP] = b.heap_bytes;
+	return r;
+}
+
+static uint64_t size_in(const struct flink_budget *b, enum resize_budget budget)
+{
+	const struct qty sizes[RESIZE_BUDGET_COUNT] = {
+		[RESIZE_OVERHEAD] = b->overhead_bytes, [RESIZE_METASPACE] = b->metaspace_bytes,
+		[RESIZE_DIRECT] = b->direct_bytes,     [RESIZE_MANAGED] = b->managed_bytes,
+		[RESIZE_HEAP] = b->heap_bytes,
+	};
+	return sizes[budget].bytes;
+}
+
+/* Whatever is lowered, alone or after the others: Flink's derivation gives what the step says, and all else as it was. */
+static void each_step_moves_one_budget_to_the_byte(void **state)
+{
+	(void)state;
+	static const char *const confs[] = {
+		"taskmanager.memory.process.size: 4096m\n",
+		"taskmanager.memory.process.size: 8g\ntaskmanager.memory.task.off-heap.size: 1g\n",
+		"taskmanager.memory.process.size: 12345678901b\ntaskmanager.memory.task.off-heap.size: 777m\n",
+	};
+	unsigned n_direct = 0;
+	for (size_t c = 0; c < sizeof confs / sizeof confs[0]; c++)
+		for (unsigned which = 1; which < 32; which++) {
+			struct resize_reading r[3];
+			for (size_t i = 0; i < 3; i++) {
+				r[i] = reading_of(confs[c]);
+				r[i].taken.ms = 1 + (int64_t)i * RESIZE_DAY_MS;
+				r[i].limit = (struct limit){ 0 };
+				for (int b = 0; b < RESIZE_BUDGET_COUNT; b++)
+					r[i].used[b] =
+						qty_measured(which >> b & 1 ? 40 * MIB : r[i].set[b].bytes / 10 * 8);
+			}
+			r[1].restored = true;
+			struct resize resize = size_of(r, 3);
+			for (size_t step = 0; step < resize.n_steps; step++) {
+				struct flink_budget before = after(confs[c], &resize, step),
+						    now = after(confs[c], &resize, step + 1);
+				enum resize_budget moved = resize.steps[step].budget;
+				n_direct += moved == RESIZE_DIRECT && !resize.steps[step].raises;
+				for (int b = 0; b < RESIZE_BUDGET_COUNT; b++)
+					assert_int_equal(size_in(&now, (enum resize_budget)b),
+							 b == (int)moved ? resize.steps[step].to_bytes
+									 : size_in(&before, (enum resize_budget)b));
+				assert_int_equal(now.process_bytes.bytes, resize.steps[step].process_bytes);
+				assert_int_equal(now.network_bytes.bytes, before.network_bytes.bytes);
+			}
+		}
+	assert_true(n_direct > 30);
+}
+
+/* Direct memory is lowered by a day and a restore alone, tasks first, and the network keeps what it has. */
+static void direct_memory_is_lowered_with_care(void **state)
+{
+	(void)state;
+	const char *conf = "taskmanager.memory.process.size: 8g\ntaskmanager.memory.task.off-heap.size: 1g\n";
+	struct resize none = { .n_steps = 0 };
+	struct flink_budget now = after(conf, &none, 0);
+	static const struct {
+		int64_t apart_ms;
+		bool restored;
+		uint64_t used_mib; /* beside the network */
+		const char *why;
+	} table[] = {
+		{ RESIZE_DAY_MS / 2, true, 50, "a fifth above the highest of a day and a restore" },
+		{ RESIZE_DAY_MS / 2 - 1, true, 50, "by readings of a day or more" },
+		{ RESIZE_DAY_MS, false, 50, "once a restore was seen" },
+		{ RESIZE_DAY_MS, true, 900, "it fits" },
+		{ 0, true, 50, "by readings of a day or more" },
+	};
+	for (size_t t = 0; t < sizeof table / sizeof table[0]; t++) {
+		struct resize_reading r[3];
+		for (size_t i = 0; i < 3; i++) {
+			r[i] = reading_of(conf);
+			for (int b = 0; b < RESIZE_BUDGET_COUNT; b++)
+				r[i].used[b] = qty_measured(r[i].set[b].bytes / 10 * 8);
+			r[i].used[RESIZE_DIRECT] = qty_measured(now.network_bytes.bytes + table[t].used_mib * MIB);
+			r[i].taken.ms = 1 + (int64_t)i * table[t].apart_ms;
+		}
+		r[2].restored = table[t].restored;
+		struct resize resize = size_of(r, 3);
+		const struct resize_row *row = &resize.rows[RESIZE_DIRECT];
+		if (!strstr(row->why, table[t].why))
+			fail_msg("%zu: %s", t, row->why);
+		assert_int_equal(resize.n_steps, t == 0);
+		assert_true(row->proposed_bytes >= now.network_bytes.bytes + 64 * MIB);
+		if (t == 0) {
+			struct flink_budget lower = after(conf, &resize, 1);
+			assert_true(lower.task_off_heap_bytes.bytes < 512 * MIB);
+			assert_int_equal(lower.framework_off_heap_bytes.bytes, 128 * MIB);
+		}
+	}
+	/* A network that is not Flink's own tenth: nobody can tell what the tasks have. */
+	struct resize_reading r[3];
+	for (size_t i = 0; i < 3; i++) {
+		r[i] = reading_of("taskmanager.memory.process.size: 8g\ntaskmanager.memory.network.max: 256m\n");
+		r[i].taken.ms = 1 + (int64_t)i * RESIZE_DAY_MS;
+		for (int b = 0; b < RESIZE_BUDGET_COUNT; b++)
+			r[i].used[b] = qty_measured(r[i].set[b].bytes / 10 * 8);
+		r[i].used[RESIZE_DIRECT] = qty_measured(100 * MIB);
+	}
+	r[2].restored = true;
+	struct resize resize = size_of(r, 3);
+	assert_int_equal(resize.n_steps, 0);
+	assert_non_null(strstr(resize.rows[RESIZE_DIRECT].why, "is not known"));
+}
+
 static void few_readings_lower_nothing(void **state)
 {
 	(void)state;
@@ -231,7 +350,9 @@ static void reports(void **state)
 		{ "[]", "no report of Bankfull" },
 		{ "{\"schema\":\"bankfull.rules.v1\"}", "no report of Bankfull" },
 		{ "{\"schema\":\"bankfull.report.v1\",\"target\":{\"engine\":\"kafka-streams\"}}",
-		  "only Flink has budgets" },
+		  "its budgets are unread" },
+		{ "{\"schema\":\"bankfull.report.v1\",\"target\":{\"engine\":\"jvm\"}}",
+		  "Flink and Kafka Streams alone" },
 		{ "{\"schema\":\"bankfull.report.v1\",\"target\":{\"engine\":\"flink-taskmanager\"},\"budgets\":[]}",
 		  "unread" },
 		{ "{\"schema\":\"bankfull.report.v1\",\"target\":{\"engine\":\"flink-jobmanager\"},\"budgets\":[{\"budget\":\"heap\","
@@ -267,6 +388,8 @@ int main(void)
 		cmocka_unit_test(metaspace_never_below_what_was_loaded),
 		cmocka_unit_test(what_is_overrun_is_raised_first),
 		cmocka_unit_test(a_fragment_changes_one_budget),
+		cmocka_unit_test(each_step_moves_one_budget_to_the_byte),
+		cmocka_unit_test(direct_memory_is_lowered_with_care),
 		cmocka_unit_test(few_readings_lower_nothing),
 		cmocka_unit_test(managed_memory_that_nobody_takes),
 		cmocka_unit_test(of_two_configurations),

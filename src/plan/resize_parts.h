@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the proposals and their ready lines share. Internal to src/plan. */
+#ifndef PLAN_RESIZE_PARTS_H
+#define PLAN_RESIZE_PARTS_H
+
+#include "bankfull/ledger.h"
+#include "plan/resize.h"
+
+/*
+ * A TaskManager's direct budget: network, and what framework and tasks have beside it. A report tells the sum alone; where
+ * the network has Flink's own tenth of its memory and the framework its 128m, the rest is the tasks'.
+ */
+struct direct_split {
+	bool known;
+	uint64_t network, framework, task;
+};
+struct direct_split resize_split_direct(const struct resize_reading *last);
+
+/* What is set now, with the steps before this one made. */
+struct sizes {
+	uint64_t bytes[RESIZE_BUDGET_COUNT];
+	uint64_t process;
+	struct direct_split direct;
+};
+
+/* Fragment and what to watch, of a step whose sizes are there. `sizes`: after it; what it takes direct memory from changes. */
+void resize_write_step(const struct resize *resize, struct sizes *sizes, struct resize_step *step);
+
+/* "512m", or bytes, as Flink and a JVM take it. Returns dest. */
+enum { RESIZE_SIZE_CAP = 32 };
+const char *resize_size_text(char dest[RESIZE_SIZE_CAP], uint64_t bytes);
+
+/* Up to the next 16 MiB. */
+uint64_t resize_round_up(uint64_t bytes);
+
+/* `values` is sorted. False: there is not one. */
+bool resize_percentiles(uint64_t *values, size_t n, struct resize_row *row);
+
+struct qty resize_bytes(const struct js *value);
+int resize_budget_find(const struct js *name); /* -1: none of these */
+void resize_read_ledger(const struct js *ledger, struct resize_reading *reading);
+/* What is set aside is known. */
+bool resize_is_sized(const struct resize_reading *reading);
+
+/* USAGE: they are of two engines or configurations, with both figures. */
+int resize_same(const struct resize_reading *readings, const char *const *names, size_t n, struct err *err)
+	__attribute__((warn_unused_result));
+
+void resize_say(struct resize_row *row, uint64_t proposed, const char *why);
+
+#endif

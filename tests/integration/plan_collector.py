@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""See plan_collector.sh.    plan_collector.py BUILD DIRECTORY"""
+import http.server
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.dirname(__file__))
+import kit  # noqa: E402
+from kit import BUILD, end_all, finish, now_ms, ok, write  # noqa: E402
+from wire_client import Client  # noqa: E402
+
+MIB = 1 << 20
+TOKEN, OTHER = "viewer-token-of-everything", "viewer-token-of-another-team"
+# 4096m as Flink 2.3 derives it, with RocksDB.
+BUDGETS = {"heap": (1664299798, ["java-heap"]), "direct": (493921243, ["direct-buffers"]),
+           "managed": (1438814063, ["rocksdb-block-cache", "rocksdb-memtables"]), "metaspace": (256 * MIB, ["metaspace"]),
+           "jvm-overhead": (429496736, ["gc", "code-cache", "native-other"])}
+USED = {"java-heap": 1500 * MIB, "direct-buffers": 370 * MIB, "rocksdb-block-cache": 1000 * MIB, "rocksdb-memtables": 200 * MIB,
+        "metaspace": 180 * MIB, "gc": 50 * MIB, "code-cache": 60 * MIB, "native-other": 240 * MIB}
+
+
+def plan(url, *options):
+    """Status, standard output and standard error of one run."""
+    run = subprocess.run([os.path.join(BUILD, "bankfull"), "plan", "--from-report", url, *options], capture_output=True,
+                         timeout=60, stdin=subprocess.DEVNULL, env={**os.environ, "LC_ALL": "C.UTF-8"})
+    return run.returncode, run.stdout.decode(), run.stderr.decode()
+
+
+class Agent:
+    """One pod that tells a composition when it is asked to."""
+
+    def __init__(self, port, n, role, workload, budgets, bounds=None, limit=4096 * MIB):
+        self.epoch, self.seq, self.budgets, self.bounds, self.limit = "%032x" % (n + 1), 0, budgets, bounds or {}, limit
+        self.client = Client(port)
+        engine = "kafka-streams 4.1.0" if role == "streams" else "flink 2.3.0"
+        self.client.send({"type": "hello", "subject": {
+            "namespace": "team", "workload": workload, "role": role, "pod": "%s-%d" % (workload, n),
+            "pod_uid": "00000000-0000-4000-8000-%012d" % n, "node": "node", "container": "main", "jobs": []},
+            "program": "0.1.0", "jdk": "17", "engine": engine, "mono_ms": 1, "wall_ms": now_ms(),
+            "epochs": [{"epoch": self.epoch, "first": 1, "last": 1}]})
+        assert self.client.receive()["type"] == "welcome"
+
+    def tell(self, owners, restarts=0, limit=None, floor=3600 * MIB):
+        self.seq += 1
+        limit = limit or self.limit
+        budgets = [{"budget": name, "bytes": size, "owners": who, "used_bytes": sum(owners.get(o, 0) for o in who)}
+                   for name, (size, who) in self.budgets.items()]
+        self.client.send({
+            "type": "sample", "epoch": self.epoch, "seq": self.seq, "mono_ms": 1000 * self.seq, "wall_ms": now_ms(),
+            "interval_ms": 1000, "pid": 8, "start_ticks": 77, "access": "full", "limit_bytes": limit,
+            "charge_bytes": floor + MIB, "floor_bytes": floor, "freeboard_bytes": limit - floor,
+            "freeboard_level": "container", "groups_bytes": {"anon": floor},
+            "composition": {"age_ms": 0, "owners_bytes": owners, "books": {"budgets": budgets, "bounds_bytes": self.bounds}},
+            "context": {"job_state": "running", "restarts": restarts}})
+        while self.client.receive()["seq"] < self.seq:
+            pass
+
+
+def refused(name, status, part, url, *options):
+    got = plan(url, *options)
+    good = got[0] == status and got[1] == "" and got[2].count("\n") == 1 and part in got[2] and TOKEN not in got[2]
+    ok(good, name, got)
+
+
+def real(c, url):
+    token = ("--token-file", write("viewer", TOKEN + "\n"))
+    refused("an empty collector has no pod to size", 2, "no pod of the last day matches", url, *token)
+    one = Agent(c.port, 1, "taskmanager", "fraud", BUDGETS)
+    two = Agent(c.port, 2, "taskmanager", "fraud", BUDGETS)
+    master = Agent(c.port, 3, "jobmanager", "fraud", {"heap": (1000 * MIB, ["java-heap"]), "jvm-overhead": (192 * MIB, ["gc"])})
+    bare = Agent(c.port, 4, "taskmanager", "bare", {})
+    streams = Agent(c.port, 5, "streams", "orders", {"heap": (512 * MIB, ["java-heap"])},
+                    {"rocksdb-block-cache": 10 * 98 * MIB}, 2048 * MIB)
+    streams_two = Agent(c.port, 6, "streams", "orders", {"heap": (512 * MIB, ["java-heap"])},
+                        {"rocksdb-block-cache": 10 * 98 * MIB}, 2048 * MIB)
+    for agent in (one, two):
+        agent.tell(dict(USED, metaspace=2 * MIB), limit=8192 * MIB)  # another configuration: left out
+    for round_ in range(4):
+        time.sleep(1.3)
+        one.tell(dict(USED, **({"native-other": 900 * MIB} if round_ == 1 else {})))
+        two.tell(USED, restarts=round_ // 2)
+        master.tell({"java-heap": 300 * MIB, "gc": 50 * MIB})
+        bare.tell(USED)
+        for agent in (streams, streams_two):
+            agent.tell({"java-heap": 400 * MIB, "rocksdb-block-cache": 200 * MIB, "rocksdb-memtables": 100 * MIB,
+                        "rocksdb-table-readers": 10 * MIB, "metaspace": 60 * MIB}, floor=900 * MIB)
+    window = (*token, "--since", "10m")
+    got = plan(url, *window, "--workload", "fraud", "--role", "taskmanager", "--format", "json")
+    found = json.loads(got[1] or "{}")
+    rows = {row["name"]: row for row in found.get("budgets", [])}
+    ok(got[0] == 1 and found["pods"] == 2 and found["pods_left_out"] == 0 and found["readings"] == 8, "two pods, four readings each", got)
+    ok(found["minutes_left_out"] == 2, "what had another limit is left out", got)
+    over = rows["jvm-overhead"]
+    ok(over["max_bytes"] == 1010 * MIB and over["p50_bytes"] == 350 * MIB and over["set_bytes"] == 429496736,
+       "a peak of one pod is the highest of all, and the median is not", over)
+    ok(all(rows[name]["set_bytes"] == size for name, (size, _) in BUDGETS.items()), "budgets are those that the agents told", rows)
+    ok(rows["metaspace"]["max_bytes"] == 180 * MIB and rows["managed"]["max_bytes"] == 1200 * MIB, "sums of their owners", rows)
+    ok(found["restored"] is True, "a restart of a job in the window is known", found)
+    ok([s["budget"] for s in found["steps"]] == ["jvm-overhead"], "one change: what was overrun is raised", found["steps"])
+    got = plan(url, *window, "--workload", "fraud", "--role", "taskmanager")
+    ok("of 2 pods; 2 minutes of another limit left out" in got[1] and "jvm-overhead.max" in got[1], "the same for people", got)
+    refused("JobManager and TaskManagers are not one configuration", 2, "size one at a time", url, *window, "--workload", "fraud")
+    got = plan(url, *window, "--pod", "fraud-3")
+    ok(got[0] == 0 and "flink-jobmanager" in got[1], "a JobManager alone, by its name", got)
+    refused("a pod without budgets", 2, "team/bare-4: its budgets are not known", url, *window, "--workload", "bare")
+    got = plan(url, *window, "--workload", "orders", "--format", "json")
+    found = json.loads(got[1] or "{}")
+    ok(got[0] == 1 and found["kind"] == "resize-streams" and found["pods_told"] == 2 and found["instances"] == 10 and
+       found["instances_one_lost"] == 20, "Kafka Streams: the pods are counted, and one is lost", got)
+    ok(found["proposed_cache_bytes"] >= 620 * MIB and found["needed_bytes"] <= 2048 * MIB,
+       "the cache holds what both were seen to take, within the limit", found)
+    refused("nobody of that name", 2, "no pod of the last day matches", url, *window, "--workload", "nobody")
+    refused("a role that is none", 2, "does not take one of the filters", url, *window, "--role", "cook")
+    refused("without a token", 3, "--token-file", url)
+    refused("with another's", 3, "does not know the token", url, "--token-file", write("other", OTHER))
+
+
+class Liar(http.server.BaseHTTPRequestHandler):
+    answers = {}
+
+    def do_GET(self):  # noqa: N802
+        path = self.path.split("?")[0]
+        body = self.answers.get(path, b"{}")
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def liars():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Liar)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = "http://127.0.0.1:%d" % server.server_port
+    pods = "/api/v1/pods"
+    pod = {"id": "7", "subject": {"role": "taskmanager", "pod": "a\x1b[2J"}, "heard_ms": 5000, "sample": {"limit_bytes": 9}, "ledger": [],
+           "findings": [], "budgets": [{"budget": "heap", "bytes": 5, "used_bytes": 1, "owners": ["java-heap"]},
+                                       {"budget": "jvm-overhead", "bytes": 5, "used_bytes": 1, "owners": ["gc"]}]}
+    point = {"received_ms": 4000, "limit_bytes": 9, "owners": {"java-heap": 1}}
+    for name, status, part, answers in (
+            ("no list", 3, "is no list of pods", {pods: b"[]"}),
+            ("no JSON", 3, "", {pods: b"{"}),
+            ("an id that is a path", 3, "is no number", {pods: b'{"items":[{"id":"../../secret"}],"next":null}'}),
+            ("too many pods", 2, "more than 64 pods match", {pods: json.dumps({"items": [{"id": "1"}] * 65}).encode()}),
+            ("a pod that is none", 3, "without an id", {pods: b'{"items":[{"id":"7"}]}', pods + "/7": b"{}"}),
+            ("a series that is none", 3, "without points", {pods: b'{"items":[{"id":"7"}]}', pods + "/7": json.dumps(pod).encode()}),
+            ("an empty history", 2, "no history to size by",
+             {pods: b'{"items":[{"id":"7"}]}', pods + "/7": json.dumps(pod).encode(), pods + "/7/samples": b'{"points":[]}'}),
+    ):
+        Liar.answers = answers
+        refused("a server that answers with %s" % name, status, part, url)
+    # A page that says to go on where it began must not be asked for ever.
+    Liar.answers = {pods: b'{"items":[{"id":"7"}]}', pods + "/7": json.dumps(pod).encode(),
+                    pods + "/7/samples": json.dumps({"points": [point], "next_ms": 1}).encode()}
+    got = plan(url, "--since", "10m")
+    ok(got[0] == 0 and "\x1b" not in got[1] + got[2], "a page that leads nowhere ends, and control bytes are not printed", got)
+    server.shutdown()
+
+
+def main():
+    c = kit.Collector("data", "--viewer-tokens", write("viewers", "viewer all %s\n" % TOKEN))
+    real(c, "http://127.0.0.1:%d" % c.port)
+    liars()
+
+
+try:
+    main()
+finally:
+    end_all()
+finish()
