@@ -61,6 +61,9 @@ def who(b):
     asked(b, "Windows", windows, "trusted", 0)
     asked(b, "a container of that name is there already",
           plain_pod("n", initContainers=[{**plain_pod("x")["spec"]["containers"][0], "name": "bankfull"}]), "labelled", 1)
+    ordinary = plain_pod("s")
+    ordinary["spec"]["containers"].append({**ordinary["spec"]["containers"][0], "name": "bankfull"})
+    asked(b, "as an ordinary container as well", ordinary, "labelled", 1)
     two = plain_pod("o")
     two["metadata"]["annotations"] = {"bankfull.io/container": "none-of-these"}
     asked(b, "an annotation that names no container: the pod starts as it is", two, "labelled", 0)
