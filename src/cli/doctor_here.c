@@ -8,10 +8,10 @@
 
 #include "agent/collect.h"
 #include "agent/target.h"
-#include "collector/jwt.h"
 #include "net/wsclient.h"
 #include "sys/clock.h"
 #include "sys/file.h"
+#include "wire/jwt.h"
 #include "wire/wire.h"
 
 enum { TRIES = 4, TOKEN_SOON_S = 30 };
@@ -81,9 +81,11 @@ static void look_at_token(struct checkup *checkup, const struct agentconf *conf)
 	}
 	int64_t left_s = (jwt.expires.ms - clock_wall().ms) / 1000;
 	if (left_s < TOKEN_SOON_S)
-		checkup_say(checkup, CHECKUP_BAD, "token", "the kubelet renews it: is the clock of the node right?",
-			    "it %s %lld s", left_s < 0 ? "has been expired for" : "expires in",
-			    (long long)(left_s < 0 ? -left_s : left_s));
+		checkup_say(
+			checkup, CHECKUP_BAD, "token",
+			"the kubelet renews it at four fifths of its life, but not through a subPath mount or a copy: mount the volume itself. Is the node's clock right?",
+			"it %s %lld s", left_s < 0 ? "has been expired for" : "expires in",
+			(long long)(left_s < 0 ? -left_s : left_s));
 	else if (conf->subject.pod[0] && jwt.pod[0] && strcmp(conf->subject.pod, jwt.pod) != 0)
 		checkup_say(checkup, CHECKUP_BAD, "token", fix, "it is that of the pod %s, and this is %s", jwt.pod,
 			    conf->subject.pod);
@@ -161,7 +163,9 @@ static const char *fix_of(const struct wsclient_ended *ended)
 		return "is the URL right, does a NetworkPolicy of this namespace let it out, does the name resolve, and is the CA the collector's?";
 	switch (ended->http_status) {
 	case 401:
-		return "the token's audience must be the collector's --audience, and the pod's namespace one that it admits";
+		return "the token's audience must be the collector's --audience; its log says agent-refused, and why";
+	case 403:
+		return "add this pod's namespace or service account to the collector's --allow-agents (collector.allowAgents of the chart)";
 	case 404:
 		return "agents connect to /agent on the port of --listen-agents (8480)";
 	case 503:

@@ -67,6 +67,7 @@ static int make_auth(struct app *app, struct err *err)
 		.review_ca_file = conf->review_ca,
 		.review_token_file = conf->review_token,
 		.audience = conf->audience,
+		.allow_agents = conf->allow_agents,
 		.open = app->plan.open_agents,
 		.open_viewers = app->plan.open_viewers,
 		.log = app->log,

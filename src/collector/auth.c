@@ -6,11 +6,11 @@
 
 #include "base/esc.h"
 #include "collector/auth_review.h"
-#include "collector/jwt.h"
 #include "collector/login.h"
 #include "collector/proxy.h"
 #include "collector/tokens.h"
 #include "net/hash.h"
+#include "wire/jwt.h"
 
 enum { LOOK_AGAIN_MS = 1000 }; /* at the files of tokens: two stat(2) a second at most */
 
@@ -216,6 +216,11 @@ static bool by_review(struct auth *auth, struct str token, const uint8_t *digest
 		return false;
 	}
 	auth->counts.refused_total++;
+	if (verdict.kind == REVIEW_NOT_ALLOWED) {
+		auth->counts.not_allowed_total++;
+		refuse(reply, 403, 0, "agents of this namespace or service account are not allowed here");
+		return false;
+	}
 	logger_say(auth->options.log, SAY_WARNING, "agent-refused", "a token is refused: %s", verdict.why);
 	refuse(reply, 401, 0, "the token is not accepted");
 	return false;

@@ -31,17 +31,19 @@ struct auth_options {
 	const char
 		*review_url; /* https://kubernetes.default.svc/apis/authentication.k8s.io/v1/tokenreviews; NULL: none */
 	const char *review_ca_file, *review_token_file;
-	const char *audience; /* of agents' tokens */
-	bool open;            /* agents need no credentials: none are configured; loopback, or --insecure */
-	bool open_viewers;    /* the same for people */
-	struct logger *log;   /* or NULL */
+	const char *audience;     /* of agents' tokens */
+	const char *allow_agents; /* which service accounts, as allow_parse() takes them; NULL: all */
+	bool open;                /* agents need no credentials: none are configured; loopback, or --insecure */
+	bool open_viewers;        /* the same for people */
+	struct logger *log;       /* or NULL */
 };
 
 struct auth_agent {
-	char id[WIRE_NAME_CAP];                                       /* "" with `open`: the hello decides */
-	char method[16];                                              /* "certificate", "token", "review", "open" */
-	char pod[WIRE_NAME_CAP], namespace_[64], node[WIRE_NAME_CAP]; /* where the review says so */
-	struct wall expires;                                          /* ms 0: never */
+	char id[WIRE_NAME_CAP]; /* "" with `open`: the hello decides */
+	char method[16];        /* "certificate", "token", "review", "open" */
+	/* Where the review says so. */
+	char namespace_[64], account[WIRE_NAME_CAP], pod[WIRE_NAME_CAP], node[WIRE_NAME_CAP];
+	struct wall expires; /* ms 0: never */
 };
 
 struct auth_viewer {
@@ -57,7 +59,7 @@ struct auth_viewer {
 
 struct auth_counts {
 	uint64_t accepted_total, refused_total, reviews_total, review_failures_total, review_hits_total, shed_total;
-	uint64_t reviews_in_flight;
+	uint64_t reviews_in_flight, not_allowed_total; /* the latter are of the refused */
 };
 
 int auth_new(struct loop *loop, const struct auth_options *options, struct store *store, struct auth **ret_auth,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/esc.h"
+#include "collector/allow.h"
 #include "collector/review.h"
 #include "net/hash.h"
 
@@ -27,6 +28,9 @@ struct refused_row {
 	char why[160];
 };
 
+/* Of accounts that are not allowed, how many are named in the log: who makes up tokens makes up names, too. */
+enum { STRANGERS_MAX = 32, STRANGER_CAP = ALLOW_NAMESPACE_CAP + WIRE_NAME_CAP };
+
 struct reviews {
 	struct loop *loop;
 	struct store *store;
@@ -35,6 +39,9 @@ struct reviews {
 	struct review_target target;
 	struct review_job *jobs[REVIEWS_IN_FLIGHT];
 	struct refused_row refused[REVIEW_REFUSED_ROWS];
+	struct allow allow;
+	char strangers[STRANGERS_MAX][STRANGER_CAP];
+	size_t n_strangers;
 };
 
 int reviews_new(struct loop *loop, const struct auth_options *options, struct store *store, struct auth_counts *counts,
@@ -44,8 +51,13 @@ int reviews_new(struct loop *loop, const struct auth_options *options, struct st
 	if (!reviews)
 		return err_set(err, ERR_NOMEM, "no memory for reviews of tokens");
 	int rc = review_target_set(options, &reviews->target, err);
+	if (rc == 0) {
+		rc = allow_parse(options->allow_agents, &reviews->allow, err);
+		if (rc < 0)
+			err_wrap(err, "--allow-agents");
+	}
 	if (rc < 0) {
-		free(reviews);
+		reviews_free(reviews);
 		return rc;
 	}
 	reviews->loop = loop;
@@ -68,6 +80,8 @@ void reviews_free(struct reviews *reviews)
 	for (int i = 0; reviews && i < REVIEWS_IN_FLIGHT; i++)
 		if (reviews->jobs[i])
 			reviews->jobs[i]->owner = NULL;
+	if (reviews)
+		allow_done(&reviews->allow);
 	free(reviews);
 }
 
@@ -97,6 +111,44 @@ static bool is_refused(struct reviews *reviews, const uint8_t *digest, struct re
 	return true;
 }
 
+/* --- who may be one --------------------------------------------------------------------------- */
+
+/* True: it was not said before. Past the last place nobody is named any more. */
+static bool is_news(struct reviews *reviews, const char *who)
+{
+	for (size_t i = 0; i < reviews->n_strangers; i++)
+		if (strcmp(reviews->strangers[i], who) == 0)
+			return false;
+	if (reviews->n_strangers == STRANGERS_MAX)
+		return false;
+	str_copy(reviews->strangers[reviews->n_strangers++], STRANGER_CAP, str_of(who));
+	return true;
+}
+
+static void say_stranger(struct reviews *reviews, const char *namespace_, const char *account)
+{
+	char who[STRANGER_CAP], shown[2 * STRANGER_CAP];
+	(void)snprintf(who, sizeof who, "%s/%s", namespace_, account);
+	if (!is_news(reviews, who))
+		return;
+	(void)esc_copy(shown, sizeof shown, str_of(who));
+	logger_say(
+		reviews->log, SAY_WARNING, "agent-not-allowed",
+		"agents of the service account %s are refused: --allow-agents does not list it. If it runs JVMs to be "
+		"watched, add '%s' there (collector.allowAgents of the chart)%s",
+		shown, shown, reviews->n_strangers == STRANGERS_MAX ? "; of further ones only the number is kept" : "");
+}
+
+static bool is_allowed(struct reviews *reviews, const char *namespace_, const char *account,
+		       struct review_verdict *verdict)
+{
+	if (allow_has(&reviews->allow, namespace_, account))
+		return true;
+	say_stranger(reviews, namespace_, account);
+	verdict->kind = REVIEW_NOT_ALLOWED;
+	return false;
+}
+
 /* --- one review ----------------------------------------------------------------------------- */
 
 static void ask(void *context)
@@ -116,7 +168,10 @@ static void conclude(struct reviews *reviews, struct review_job *job)
 {
 	struct err err;
 	char shown[160];
-	if (job->rc == 0) {
+	/* That its claims are those of the answer is for the API server to know, and not to be taken for granted. */
+	if (job->rc == 0 && !allow_has(&reviews->allow, job->agent.namespace_, job->agent.account)) {
+		keep_refusal(reviews, job->digest, "its service account is none of --allow-agents");
+	} else if (job->rc == 0) {
 		if (reviews->store &&
 		    store_token_put(reviews->store, job->digest, job->agent.id, job->expires, &err) < 0)
 			logger_say(reviews->log, SAY_WARNING, "review-not-kept", "%s: it will be reviewed again",
@@ -200,8 +255,9 @@ static bool known_good(struct reviews *reviews, const uint8_t *digest, const str
 	struct err err;
 	if (!reviews->store || store_token_get(reviews->store, digest, now, found.id, sizeof found.id, &err) < 0)
 		return false;
-	memcpy(found.pod, jwt->pod, sizeof found.pod);
 	memcpy(found.namespace_, jwt->namespace_, sizeof found.namespace_);
+	memcpy(found.account, jwt->account, sizeof found.account);
+	memcpy(found.pod, jwt->pod, sizeof found.pod);
 	memcpy(found.node, jwt->node, sizeof found.node);
 	found.expires = jwt->expires;
 	reviews->counts->review_hits_total++;
@@ -213,6 +269,16 @@ static void refuse(struct review_verdict *verdict, const char *why)
 {
 	verdict->kind = REVIEW_REFUSED;
 	str_copy(verdict->why, sizeof verdict->why, str_of(why));
+}
+
+/* Of a token that could be good. */
+static void look_up(struct reviews *reviews, struct str token, const uint8_t *digest, const struct jwt *jwt,
+		    struct wall now, struct auth_agent *ret_agent, struct review_verdict *verdict)
+{
+	if (known_good(reviews, digest, jwt, now, ret_agent))
+		verdict->kind = REVIEW_GOOD;
+	else if (!is_refused(reviews, digest, verdict))
+		begin_or_shed(reviews, token, digest, jwt->expires, verdict);
 }
 
 void reviews_ask(struct reviews *reviews, struct str token, const uint8_t digest[HASH_SHA256_LEN], struct wall now,
@@ -228,9 +294,7 @@ void reviews_ask(struct reviews *reviews, struct str token, const uint8_t digest
 		refuse(&verdict, "it is made for another audience than ours");
 	else if (jwt.expires.ms <= now.ms)
 		refuse(&verdict, "it has expired");
-	else if (known_good(reviews, digest, &jwt, now, ret_agent))
-		verdict.kind = REVIEW_GOOD;
-	else if (!is_refused(reviews, digest, &verdict))
-		begin_or_shed(reviews, token, digest, jwt.expires, &verdict);
+	else if (is_allowed(reviews, jwt.namespace_, jwt.account, &verdict))
+		look_up(reviews, token, digest, &jwt, now, ret_agent, &verdict);
 	*ret_verdict = verdict;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reviews of tokens under way, and what they said. Before one begins the token's shape, audience and expiry are looked
- * at; at most REVIEWS_IN_FLIGHT run; good ones are kept in the store until the token expires, refusals here for
+ * at, and whether its service account may be an agent; at most REVIEWS_IN_FLIGHT run; good ones are kept in the store until the token expires, refusals here for
  * REVIEW_REFUSED_MS in a table of fixed size, where a later one may push out an earlier one. Internal to auth.c.
  */
 #ifndef COLLECTOR_AUTH_REVIEW_H
@@ -13,12 +13,12 @@ enum { REVIEWS_IN_FLIGHT = 16, REVIEW_REFUSED_MS = 60000, REVIEW_REFUSED_ROWS = 
 
 struct reviews;
 
-enum review_kind { REVIEW_GOOD, REVIEW_REFUSED, REVIEW_LATER };
+enum review_kind { REVIEW_GOOD, REVIEW_REFUSED, REVIEW_NOT_ALLOWED, REVIEW_LATER };
 
 struct review_verdict {
 	enum review_kind kind;
 	unsigned retry_after_s; /* LATER */
-	char why[160];          /* REFUSED: one line, escaped, nothing of the token */
+	char why[160];          /* REFUSED: one line, escaped, nothing of the token. NOT_ALLOWED is said here, once */
 };
 
 int reviews_new(struct loop *loop, const struct auth_options *options, struct store *store, struct auth_counts *counts,

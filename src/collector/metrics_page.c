@@ -60,6 +60,8 @@ static const struct row of_auth[] = {
 	    "Agents whose identity was accepted."),
 	ROW(auth_counts, "bankfull_collector_auth_refused_total", PROM_COUNTER, refused_total,
 	    "Agents whose identity was refused."),
+	ROW(auth_counts, "bankfull_collector_auth_not_allowed_total", PROM_COUNTER, not_allowed_total,
+	    "Of those, agents whose service account is none of --allow-agents."),
 	ROW(auth_counts, "bankfull_collector_auth_shed_total", PROM_COUNTER, shed_total,
 	    "Agents told to come back, because too many reviews were under way."),
 	ROW(auth_counts, "bankfull_collector_token_reviews_total", PROM_COUNTER, reviews_total,

@@ -82,15 +82,17 @@ static bool has_audience(const struct js *list, const char *audience)
 }
 
 /* "system:serviceaccount:NAMESPACE:NAME" */
-static bool take_namespace(const struct js *username, char *dest, size_t cap)
+static bool take_account(const struct js *username, struct auth_agent *agent)
 {
 	struct str text;
 	if (!js_str(username, &text) || !str_take(&text, STR("system:serviceaccount:")))
 		return false;
 	size_t len = str_index(text, ':');
-	if (!len || len >= cap || len == text.len)
+	struct str account = str_skip(text, len + 1);
+	if (!len || len >= sizeof agent->namespace_ || !account.len || account.len >= sizeof agent->account)
 		return false;
-	str_copy(dest, cap, (struct str){ text.ptr, len });
+	str_copy(agent->namespace_, sizeof agent->namespace_, (struct str){ text.ptr, len });
+	str_copy(agent->account, sizeof agent->account, account);
 	return true;
 }
 
@@ -116,7 +118,7 @@ int review_answer(struct str body, const char *audience, struct auth_agent *ret_
 	if (!has_audience(js_get(status, "audiences"), audience))
 		return err_set(err, ERR_DENIED, "the token is not for our audience");
 	const struct js *user = js_get(status, "user"), *extra = js_get(user, "extra");
-	if (!take_namespace(js_get(user, "username"), agent.namespace_, sizeof agent.namespace_))
+	if (!take_account(js_get(user, "username"), &agent))
 		return err_set(err, ERR_DENIED, "the token is no service account's");
 	if (!take_extra(extra, "authentication.kubernetes.io/pod-uid", agent.id, sizeof agent.id))
 		return err_set(err, ERR_DENIED, "the token is bound to no pod: project it into the pod's volume");

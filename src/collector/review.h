@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "collector/auth.h"
-#include "collector/jwt.h"
+#include "wire/jwt.h"
 
 enum {
 	REVIEW_TIMEOUT_MS = 8000,

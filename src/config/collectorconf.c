@@ -46,6 +46,9 @@ static const struct setting_info table[] = {
 	{ "review-token", "FILE", "the token that may ask it", ALL, SETTING_FILE, AT(review_token), 0, 0, 0, 0 },
 	{ "audience", "NAME", "what agents' tokens must have been made for", ALL, SETTING_TEXT, AT(audience), 0, 0, 0,
 	  0 },
+	{ "allow-agents", "NAMESPACE[/ACCOUNT],...",
+	  "service accounts whose pods may be agents; * and ? as in a shell (all)", ALL, SETTING_TEXT, AT(allow_agents),
+	  0, 0, 0, 0 },
 	{ "public-url", "URL", "where browsers find this site, such as https://bankfull.example.com; stands in links",
 	  ALL, SETTING_URL, AT(public_url), 0, 0, 0, 0 },
 	{ "insecure", "", "listen beyond loopback without TLS or authentication", ALL, SETTING_SWITCH, AT(insecure), 0,
@@ -87,6 +90,21 @@ static const char *const sections[] = { "policies", "alerts", NULL };
 
 static const struct settings_source source = { table, sizeof table / sizeof table[0], is_section, sections };
 
+static int check_identities(const struct collectorconf *conf, struct err *err)
+{
+	if (conf->client_ca && !conf->tls_cert)
+		return err_set(err, ERR_USAGE, "client-ca needs TLS: add tls-cert and tls-key");
+	if (!conf->proxy_viewers != !conf->proxy_peers)
+		return err_set(err, ERR_USAGE, "proxy-viewers and proxy-peers go together: %s is missing",
+			       conf->proxy_viewers ? "proxy-peers" : "proxy-viewers");
+	if (conf->review_url && (!conf->review_token || !conf->audience))
+		return err_set(err, ERR_USAGE, "review-url needs %s too",
+			       conf->review_token ? "audience" : "review-token");
+	if (conf->allow_agents && !conf->review_url)
+		return err_set(err, ERR_USAGE, "allow-agents is about service accounts: it needs review-url too");
+	return 0;
+}
+
 static int check(const struct collectorconf *conf, struct err *err)
 {
 	if (!conf->data)
@@ -101,15 +119,7 @@ static int check(const struct collectorconf *conf, struct err *err)
 			       conf->tls_cert ? "tls-names" : "tls-cert and tls-key");
 	if (conf->tls_names && !conf->tls_ca)
 		return err_set(err, ERR_USAGE, "tls-names needs tls-ca too");
-	if (conf->client_ca && !conf->tls_cert)
-		return err_set(err, ERR_USAGE, "client-ca needs TLS: add tls-cert and tls-key");
-	if (!conf->proxy_viewers != !conf->proxy_peers)
-		return err_set(err, ERR_USAGE, "proxy-viewers and proxy-peers go together: %s is missing",
-			       conf->proxy_viewers ? "proxy-peers" : "proxy-viewers");
-	if (conf->review_url && (!conf->review_token || !conf->audience))
-		return err_set(err, ERR_USAGE, "review-url needs %s too",
-			       conf->review_token ? "audience" : "review-token");
-	return 0;
+	return check_identities(conf, err);
 }
 
 static int parse(int argc, char **argv, char *const environment[], struct collectorconf *conf, struct err *err)

@@ -14,7 +14,7 @@ struct collectorconf {
 	const char *tls_ca, *tls_names; /* an authority of our own, which makes the two */
 	bool insecure;
 	const char *agent_tokens, *viewer_tokens; /* files */
-	const char *review_url, *review_ca, *review_token, *audience;
+	const char *review_url, *review_ca, *review_token, *audience, *allow_agents;
 	const char *proxy_viewers, *proxy_peers, *proxy_user_header, *proxy_groups_header;
 	const char *public_url; /* as browsers know this site; NULL: not said */
 	const char *cluster;

@@ -63,7 +63,7 @@ case_() # NAME RELEASE NAMESPACE OPTION...
 digest=$(printf 'a%.0s' {1..64})
 case_ default bankfull bankfull
 case_ injection mem ops --set-string image.tag=9 --set injection.force=true,image.digest="sha256:$digest"
-case_ everything bankfull bankfull --set injection.force=true,prePull.enabled=true,viewers.existingSecret=v,viewers.publicUrl=https://b.example.com,ingress.enabled=true,ingress.host=b.example.com,ingress.tlsSecret=t,monitoring.serviceMonitor.enabled=true,monitoring.podMonitor.enabled=true,collector.config.alertmanager=http://am:9093,persistence.enabled=false
+case_ everything bankfull bankfull --set injection.force=true,prePull.enabled=true,viewers.existingSecret=v,viewers.publicUrl=https://b.example.com,ingress.enabled=true,ingress.host=b.example.com,ingress.tlsSecret=t,monitoring.serviceMonitor.enabled=true,monitoring.podMonitor.enabled=true,collector.config.alertmanager=http://am:9093,persistence.enabled=false --set 'collector.allowAgents={streaming,team-*/flink}'
 case_ own-certificate bankfull bankfull --set tls.existingSecret=mine,injection.enabled=false,persistence.existingClaim=old
 case_ cert-manager bankfull bankfull --set tls.certManager.enabled=true,tls.certManager.issuerRef.name=ca,injection.enabled=false
 case_ openshift bankfull bankfull -f manifests/values-openshift.yaml
@@ -96,6 +96,7 @@ refused "a value misspelt" "'colector' not allowed" --set colector.replicas=1
 refused "a value below misspelt" "'enable' not allowed" --set persistence.enable=false
 refused "a value of the wrong type" "want boolean" --set-string persistence.enabled=maybe
 refused "a size that is none" "does not match pattern" --set persistence.size=big
+refused "an account that is none" "does not match pattern" --set 'collector.allowAgents={system:serviceaccount:a:b}'
 refused "a digest that is none" "does not match pattern" --set image.digest=latest
 refused "two sources of a certificate" "exclude each other" --set tls.existingSecret=a,tls.certManager.enabled=true,tls.certManager.issuerRef.name=b
 refused "cert-manager without an issuer" "needs tls.certManager.issuerRef.name" --set tls.certManager.enabled=true

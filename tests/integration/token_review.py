@@ -12,15 +12,17 @@ def _part(value):
     return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
 
 
-def make_token(audience, lives_s, pod_uid, name="known"):
-    """The name is what ReviewServer judges by; the signature is not one."""
-    claims = {"aud": [audience], "exp": int(time.time() / 7200) * 7200 + 7200 + lives_s if lives_s > 0 else 1000, "name": name,
-              "kubernetes.io": {"namespace": "streaming", "pod": {"name": "tm-1", "uid": pod_uid}}}
+def make_token(audience, lives_s, pod_uid, name="known", namespace="streaming", account="flink", ends_s=None):
+    """The name is what ReviewServer judges by; the signature is not one. ends_s: to the second; else the same for some time."""
+    ends_s = ends_s or (int(time.time() / 7200) * 7200 + 7200 + lives_s if lives_s > 0 else 1000)
+    claims = {"aud": [audience], "exp": ends_s, "name": name,
+              "kubernetes.io": {"namespace": namespace, "pod": {"name": "tm-1", "uid": pod_uid},
+                                "serviceaccount": {"name": account, "uid": "1"}}}
     return ".".join([_part({"alg": "RS256"}), _part(claims), "c2lnbmF0dXJl"])
 
 
 class ReviewServer:
-    """Every token is good but "unknown"; "unbound" has no pod. `hold` delays answers until it is set."""
+    """Every token is good but "unknown"; "unbound" has no pod, "liar" another account. `hold` delays answers until it is set."""
 
     def __init__(self, certificate, key):
         outer = self
@@ -60,8 +62,10 @@ class ReviewServer:
             return {"authenticated": False, "error": "token\x1b[31m is not known"}
         extra = {"authentication.kubernetes.io/pod-name": ["tm-1"],
                  "authentication.kubernetes.io/pod-uid": [claims["kubernetes.io"]["pod"]["uid"]]}
+        bound = claims["kubernetes.io"]
+        account = "other" if claims["name"] == "liar" else bound["serviceaccount"]["name"]
         return {"authenticated": True, "audiences": audiences,
-                "user": {"username": "system:serviceaccount:streaming:flink", "uid": "1",
+                "user": {"username": f"system:serviceaccount:{bound['namespace']}:{account}", "uid": "1",
                          "extra": {} if claims["name"] == "unbound" else extra}}
 
     def close(self):

@@ -10,12 +10,12 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "collector/jwt.h"
 #include "collector/review.h"
 #include "collector/tokens.h"
 #include "data/js.h"
 #include "net/http.h"
 #include "support/scratch.h"
+#include "wire/jwt.h"
 
 /* --- SHA-256 -------------------------------------------------------------------------------------- */
 
@@ -227,6 +227,7 @@ static void a_kubelets_token(void **state)
 	assert_true(jwt.for_audience);
 	assert_int_equal(jwt.expires.ms, 1790000000000);
 	assert_string_equal(jwt.namespace_, "streaming");
+	assert_string_equal(jwt.account, "flink");
 	assert_string_equal(jwt.pod, "fraud-taskmanager-1-1");
 	assert_string_equal(jwt.pod_uid, "12345678-aaaa-bbbb-cccc-1234567890ab");
 	assert_string_equal(jwt.node, "worker-3");
@@ -323,6 +324,8 @@ static void answers(void **state)
 		  "the token is no service account's" },
 		{ "{\"status\":{" GOOD "\"user\":{\"username\":\"system:serviceaccount:x\"}}}", ERR_DENIED,
 		  "the token is no service account's" },
+		{ "{\"status\":{" GOOD "\"user\":{\"username\":\"system:serviceaccount:x:\"}}}", ERR_DENIED,
+		  "the token is no service account's" },
 		{ "{\"kind\":\"Status\",\"status\":\"Failure\"}", ERR_MALFORMED, "the answer is no TokenReview" },
 		{ "[]", ERR_MALFORMED, "the answer is no TokenReview" },
 		{ "Forbidden", ERR_MALFORMED, "" },
@@ -338,6 +341,7 @@ static void answers(void **state)
 		if (rc < 0)
 			continue;
 		assert_string_equal(agent.namespace_, "streaming");
+		assert_string_equal(agent.account, "flink");
 		assert_string_equal(agent.pod, "tm-1");
 		assert_string_equal(agent.node, "");
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collector/jwt.h"
+#include "wire/jwt.h"
 
 #include "base/base64.h"
 #include "data/js.h"
@@ -70,6 +70,7 @@ int jwt_parse(struct str token, const char *audience, struct jwt *ret_jwt, struc
 	jwt.for_audience = is_for(js_get(root, "aud"), str_of(audience ? audience : ""));
 	const struct js *bound = js_get(root, "kubernetes.io"); /* a dot in the key: js_path() would take it apart */
 	take(bound, "namespace", jwt.namespace_, sizeof jwt.namespace_);
+	take(js_get(bound, "serviceaccount"), "name", jwt.account, sizeof jwt.account);
 	take(js_get(bound, "pod"), "name", jwt.pod, sizeof jwt.pod);
 	take(js_get(bound, "pod"), "uid", jwt.pod_uid, sizeof jwt.pod_uid);
 	take(js_get(bound, "node"), "name", jwt.node, sizeof jwt.node);
