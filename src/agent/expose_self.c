@@ -77,6 +77,15 @@ static void put_slow(struct prom_out *out, const struct slow_counts *slow)
 		    slow->ms_total * 1000000);
 }
 
+static void put_token(struct prom_out *out, struct wall expires)
+{
+	if (!expires.ms)
+		return;
+	prom_out_family(out, "bankfull_agent_token_expiry_timestamp_seconds", PROM_GAUGE,
+			"When the token ends that was shown to the collector last.");
+	prom_out_parts(out, expires.ms, 1000);
+}
+
 static void put_outbox(struct prom_out *out, const struct outbox_counts *counts)
 {
 	const struct {
@@ -125,4 +134,5 @@ void expose_self(struct prom_out *out, const struct expose_input *input)
 	put_budget(out, input->budget);
 	put_slow(out, input->slow);
 	put_outbox(out, input->outbox);
+	put_token(out, input->outbox->token_expires);
 }

@@ -20,6 +20,7 @@ enum {
 	BACKOFF_MIN_MS = 500,
 	BACKOFF_MAX_MS = 60000,
 	SUBJECT_MS = 10000, /* an engine's page names its jobs one after the other while they start */
+	SAY_503_FROM = 3,   /* in a row */
 	SUBJECT_APART = 6,  /* a session cluster may start jobs all day */
 };
 
@@ -28,7 +29,7 @@ struct mono outbox_now(const struct outbox *outbox)
 	return outbox->loop ? loop_now(outbox->loop) : clock_mono();
 }
 
-static uint64_t chance(void)
+uint64_t outbox_chance(void)
 {
 	uint64_t number = 0;
 	/* Early in a boot it may have nothing yet: the clock is chance enough then. */
@@ -70,7 +71,8 @@ static void ended(struct outbox *outbox, const struct wsclient_ended *how)
 	struct mono now = outbox_now(outbox);
 	bool left = outbox->uplink.state == UPLINK_LEFT, cycle = outbox->uplink.cycle;
 	outbox->attempting = false;
-	uplink_ended(&outbox->uplink, now, how, chance(), &e);
+	outbox->uplink.fresh = outbox_has_fresh_token(outbox);
+	uplink_ended(&outbox->uplink, now, how, outbox_chance(), &e);
 	if (outbox->stopping) {
 		struct outbox_counts counts;
 		outbox_count(outbox, &counts);
@@ -88,13 +90,16 @@ static void ended(struct outbox *outbox, const struct wsclient_ended *how)
 	if (!cycle) {
 		/* Said once, and again when the reason is another one. */
 		bool news = !outbox->said_down || strncmp(outbox->trouble, e.text, sizeof outbox->trouble - 1) != 0;
-		if (news)
+		/* A token that was renewed is reviewed first, each hour: that is no trouble unless it stays so. */
+		bool usual = how->http_status == 503 && how->retry_after_s && outbox->uplink.attempts < SAY_503_FROM;
+		if (news && !usual)
 			logger_say(outbox->log, SAY_WARNING, e.event, "%s: %s; next attempt in %llu.%llu s",
 				   outbox->url, e.text, (unsigned long long)(e.delay_ms / 1000),
 				   (unsigned long long)(e.delay_ms % 1000 / 100));
-		outbox->said_down = true;
+		outbox->said_down = outbox->said_down || !usual;
 		(void)snprintf(outbox->trouble, sizeof outbox->trouble, "%s", e.text);
 	}
+	outbox->denied = e.denied;
 	outbox->backoff_ms = e.delay_ms;
 	loop_timer_set(outbox->again, e.delay_ms);
 }
@@ -119,6 +124,8 @@ static void attempt(void *context)
 		return;
 	}
 	outbox->attempting = true;
+	outbox->denied = false;
+	credential_show(&outbox->credential, outbox_chance());
 	if (wsclient_connect(outbox->client, &err) < 0) {
 		struct wsclient_ended how = { .end = WSCLIENT_UNREACHED };
 		(void)snprintf(how.why, sizeof how.why, "%s", err.message);
@@ -217,6 +224,7 @@ static void check(void *context)
 		wsclient_close(outbox->client, 1000, "no answer");
 	}
 	renew(outbox, now);
+	outbox_tend_token(outbox);
 	loop_timer_set(outbox->check,
 		       outbox->subject_due && outbox->subject_ms < CHECK_MS ? outbox->subject_ms : CHECK_MS);
 }
@@ -260,6 +268,7 @@ static int make_uplink(struct outbox *outbox, const struct outbox_options *optio
 	if (ret < 0 || !options->url)
 		return ret;
 	outbox->url = options->url;
+	outbox->credential.path = options->token_file;
 	static const struct wsclient_events events = {
 		.on_open = on_open, .on_frame = on_frame, .on_writable = on_writable, .on_end = on_end
 	};
@@ -288,7 +297,7 @@ int outbox_new(struct loop *loop, const struct outbox_options *options, const st
 	outbox->context = context;
 	outbox->text.cap = WIRE_FRAME_MAX;
 	outbox->recorder.sides[0].log.fd = outbox->recorder.sides[1].log.fd = -1;
-	uint64_t random[2] = { chance(), chance() };
+	uint64_t random[2] = { outbox_chance(), outbox_chance() };
 	memcpy(outbox->epoch.bytes, random, sizeof outbox->epoch.bytes);
 	outbox->began = clock_mono();
 	int ret = make_spool(outbox, options, err);
@@ -382,6 +391,7 @@ void outbox_count(const struct outbox *outbox, struct outbox_counts *ret_counts)
 		.last_acked_seq = live->index.acked,
 		.last_seq = live->index.last,
 		.backoff_ms = outbox->backoff_ms,
+		.token_expires = outbox->credential.expires,
 	};
 	for (size_t reason = 0; reason < SPOOL_REASON_COUNT; reason++)
 		c.gaps_total += spool.dropped_total[reason];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside of the outbox: outbox.c is its life, outbox_put.c what goes in, outbox_death.c the post-mortem. */
+/* Inside of the outbox: outbox.c is its life, outbox_put.c what goes in, outbox_death.c the post-mortem, outbox_token.c the token. */
 #ifndef AGENT_OUTBOX_PARTS_H
 #define AGENT_OUTBOX_PARTS_H
 
+#include "agent/credential.h"
 #include "agent/outbox.h"
 #include "agent/print.h"
 #include "agent/recorder.h"
@@ -24,10 +25,12 @@ struct outbox {
 	struct loop_timer *again; /* the next attempt, or the end of the stop */
 	struct loop_timer *check; /* stuck sessions, disks to try again */
 	bool attempting;          /* an attempt or a session is on */
-	bool said_down;           /* the log knows that there is no connection */
-	bool said_disk;           /* or no disk */
-	char trouble[160];        /* of the connection */
-	bool subject_due;         /* the session's hello said another subject */
+	struct credential credential;
+	bool denied;       /* the last attempt or session ended for what the agent showed */
+	bool said_down;    /* the log knows that there is no connection */
+	bool said_disk;    /* or no disk */
+	char trouble[160]; /* of the connection */
+	bool subject_due;  /* the session's hello said another subject */
 	struct mono subject_changed, subject_renewed;
 	unsigned subject_ms;
 	uint64_t backoff_ms;
@@ -46,6 +49,13 @@ struct outbox {
 };
 
 struct mono outbox_now(const struct outbox *outbox);
+
+uint64_t outbox_chance(void);
+
+/* outbox_token.c: shows a token that was renewed before the old one ends; says of one that nobody renews. */
+void outbox_tend_token(struct outbox *outbox);
+/* The file has another one than was shown. */
+bool outbox_has_fresh_token(const struct outbox *outbox);
 
 /* Something was spooled or acked: the session may go on. */
 void outbox_wake(struct outbox *outbox);

@@ -52,6 +52,7 @@ struct uplink {
 	bool cycle;          /* ended to offer further epochs */
 	bool leaving;        /* say bye once all is acked */
 	bool leave_now;      /* say bye next */
+	bool fresh;          /* there are other credentials by now than this session showed */
 	const char *reason;
 	enum wire_error_code error; /* with heard_error: the last one of this session */
 	bool heard_error;
@@ -91,6 +92,7 @@ bool uplink_stuck(const struct uplink *uplink, struct mono now, const char **ret
 struct uplink_ended {
 	uint64_t delay_ms;
 	bool lasting; /* waiting alone will not mend it */
+	bool denied;  /* it is about what the agent showed: other credentials may mend it */
 	const char *event;
 	char text[400];
 };

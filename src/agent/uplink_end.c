@@ -15,18 +15,18 @@ enum {
 	WS_TOO_BIG = 1009,
 };
 
-enum end { END_PLAIN, END_LASTING, END_PROTOCOL, END_RATE };
+enum end { END_PLAIN, END_LASTING, END_DENIED, END_PROTOCOL, END_RATE };
 
 static enum end of_refusal(const struct wsclient_ended *ended, const char **advice)
 {
 	switch (ended->http_status) {
 	case 401:
 		*advice = "the collector does not know this agent: its token is missing, wrong or expired";
-		return END_LASTING;
+		return END_DENIED;
 	case 403:
 		*advice =
-			"the collector refuses this agent: another agent's identity, or none that may speak for this pod";
-		return END_LASTING;
+			"the collector refuses this agent: its namespace or service account is none of --allow-agents";
+		return END_DENIED;
 	case 404:
 	case 400:
 	case 426:
@@ -47,7 +47,7 @@ static enum end of_close(unsigned code, const char **advice)
 		return END_LASTING;
 	case WIRE_CLOSE_DENIED:
 		*advice = "the collector no longer accepts this agent's token or certificate";
-		return END_LASTING;
+		return END_DENIED;
 	case WIRE_CLOSE_PROTOCOL:
 	case WIRE_CLOSE_SIZE:
 	case WS_PROTOCOL_ERROR:
@@ -137,6 +137,11 @@ void uplink_ended(struct uplink *uplink, struct mono now, const struct wsclient_
 	const char *advice;
 	enum end end = judge(uplink, ended, &advice);
 	uint64_t refused = uplink->refused_total;
+	bool denied = end == END_DENIED;
+	if (denied && uplink->fresh)
+		advice = "a fresher token is there by now";
+	if (denied)
+		end = uplink->fresh ? END_PLAIN : END_LASTING;
 	if (uplink->state == UPLINK_UP && mono_ms_until(uplink->opened, now) >= UPLINK_STABLE_MS)
 		uplink->attempts = 0;
 	if (!uplink->cycle)
@@ -147,7 +152,9 @@ void uplink_ended(struct uplink *uplink, struct mono now, const struct wsclient_
 		blame(uplink);
 	if (end == END_RATE)
 		uplink->own_window = uplink->own_window / 2 ? uplink->own_window / 2 : 1;
-	struct uplink_ended e = { .delay_ms = delay(uplink, end, ended, chance), .lasting = end == END_LASTING };
+	struct uplink_ended e = { .delay_ms = delay(uplink, end, ended, chance),
+				  .lasting = end == END_LASTING,
+				  .denied = denied };
 	e.event = ended->end == WSCLIENT_REFUSED     ? "collector-refuses"
 		  : ended->end == WSCLIENT_UNREACHED ? "collector-unreached"
 						     : "collector-closed";

@@ -554,7 +554,7 @@ static void how_it_ended_decides_when_to_come_again(void **state)
 		{ WSCLIENT_CLOSED, 0, 4409, 0, 60000, 300000, true, "collector-closed", "another agent" },
 		{ WSCLIENT_CLOSED, 0, 4401, 0, 60000, 300000, true, "collector-closed", "token" },
 		{ WSCLIENT_REFUSED, 401, 0, 0, 60000, 300000, true, "collector-refuses", "token" },
-		{ WSCLIENT_REFUSED, 403, 0, 0, 60000, 300000, true, "collector-refuses", "identity" },
+		{ WSCLIENT_REFUSED, 403, 0, 0, 60000, 300000, true, "collector-refuses", "--allow-agents" },
 		{ WSCLIENT_REFUSED, 404, 0, 0, 1, 500, false, "collector-refuses", "/agent" },
 		{ WSCLIENT_REFUSED, 503, 0, 7, 7000, 8750, false, "collector-refuses", "why" },
 		{ WSCLIENT_REFUSED, 503, 0, 4000000, 3600000, 4500000, false, "collector-refuses", "why" },
@@ -574,6 +574,19 @@ static void how_it_ended_decides_when_to_come_again(void **state)
 			assert_string_equal(rig->ended.event, rows[i].event);
 			assert_non_null(strstr(rig->ended.text, rows[i].text));
 		}
+	}
+	/* Other credentials than were shown are there by now: they are tried at once, unless it is not about them. */
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		auto_rig rig = rig_new(NULL, 1);
+		struct wsclient_ended ended = { rows[i].end, rows[i].http_status, rows[i].close_code,
+						rows[i].retry_after_s, "why" };
+		bool denied = rows[i].http_status == 401 || rows[i].http_status == 403 || rows[i].close_code == 4401;
+		rig->uplink.fresh = true;
+		uplink_ended(&rig->uplink, rig->now, &ended, 4711, &rig->ended);
+		assert_int_equal(rig->ended.denied, denied);
+		assert_int_equal(rig->ended.lasting, rows[i].lasting && !denied);
+		assert_int_equal(denied && strstr(rig->ended.text, "a fresher token") == NULL, 0);
+		assert_int_equal(denied && rig->ended.delay_ms > 500, 0);
 	}
 	/* The error says it where the close was lost. */
 	auto_rig rig = rig_new(NULL, 1);
