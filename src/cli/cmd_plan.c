@@ -122,7 +122,7 @@ static int take_lists(int *argc, char **argv, struct plan_options *options, stru
 			rc = add(options->reports, &options->n_reports, RESIZE_REPORTS_MAX, argument.ptr, "from-report",
 				 err);
 		else if (files && is_option && (i + 1 == *argc || argv[i + 1][0] == '-'))
-			rc = err_set(err, ERR_USAGE, "--from-report needs FILE...");
+			rc = err_set(err, ERR_USAGE, "--from-report needs FILE..., or the URL of a collector");
 		else if (files && !is_option)
 			rc = add(options->reports, &options->n_reports, RESIZE_REPORTS_MAX, argv[i], "from-report",
 				 err);
@@ -183,6 +183,29 @@ static int check_reports(struct plan_options *options, struct err *err)
 	return 0;
 }
 
+/* What was measured says the sizes: an option that would be passed over in silence is refused. */
+static int check_measured(const struct plan_options *options, struct err *err)
+{
+	const struct {
+		const char *option;
+		bool said;
+	} declared[] = {
+		{ "limit", options->limit },       { "heap", options->heap },
+		{ "setter", options->setter },     { "topology", options->topology },
+		{ "version", options->version },   { "jobmanager", options->jobmanager },
+		{ "slots", options->slots },       { "states", options->states },
+		{ "stores", options->stores },     { "windowed-stores", options->windowed },
+		{ "segments", options->segments }, { "partitions", options->partitions },
+		{ "standbys", options->standbys }, { "threads", options->threads },
+	};
+	for (size_t i = 0; i < sizeof declared / sizeof declared[0]; i++)
+		if (declared[i].said)
+			return err_set(err, ERR_USAGE,
+				       "--%s: --from-report goes by what was measured, and does not take it",
+				       declared[i].option);
+	return 0;
+}
+
 static int parse(int argc, char **argv, struct plan_options *options, struct settings_text *text, struct err *err)
 {
 	static const char *const formats[] = { "table", "json", NULL };
@@ -204,7 +227,9 @@ static int parse(int argc, char **argv, struct plan_options *options, struct set
 	if (options->n_reports && (options->streams || options->flink_conf || options->n_sets))
 		return err_set(err, ERR_USAGE, "--from-report, --flink-conf and --streams exclude each other");
 	int reports = check_reports(options, err);
-	if (reports < 0 || options->n_reports)
+	if (reports == 0 && options->n_reports)
+		return check_measured(options, err);
+	if (reports < 0)
 		return reports;
 	return options->streams ? check_streams(options, err) : check_flink(options, err);
 }

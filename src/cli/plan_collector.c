@@ -37,14 +37,15 @@ static int get(const struct asking *asking, const char *path, struct js **ret_an
 	return rc < 0 ? rc : collector_get(&asking->ask, url.ptr, ret_answer, err);
 }
 
-static int list_pods(const struct plan_options *options, const struct asking *asking, struct js **ret_list,
-		     struct err *err)
+static int ask_pods(const struct plan_options *options, const struct asking *asking, const char *connected,
+		    struct js **ret_list, struct err *err)
 {
 	auto_buf struct buf url = { .cap = COLLECTOR_URL_CAP };
 	auto_js struct js *list = NULL;
 	int rc = collector_url(&asking->ask, "/api/v1/pods?limit=1000", &url, err);
 	if (rc < 0)
 		return rc;
+	collector_add_value(&url, "connected", connected);
 	collector_add_value(&url, "cluster", options->cluster);
 	collector_add_value(&url, "namespace", options->namespace_);
 	collector_add_value(&url, "workload", options->workload);
@@ -56,9 +57,23 @@ static int list_pods(const struct plan_options *options, const struct asking *as
 	rc = collector_get(&asking->ask, url.ptr, &list, err);
 	if (rc < 0)
 		return rc;
-	const struct js *items = js_get(list, "items");
-	if (js_kind(items) != JS_ARRAY)
+	if (js_kind(js_get(list, "items")) != JS_ARRAY)
 		return err_set(err, ERR_MALFORMED, "what %.100s answers is no list of pods", asking->ask.collector);
+	*ret_list = TAKE_PTR(list);
+	return 0;
+}
+
+/* Those that run: what they followed had perhaps another configuration, and is no pod that can be lost. If none runs, all. */
+static int list_pods(const struct plan_options *options, const struct asking *asking, struct js **ret_list,
+		     struct err *err)
+{
+	auto_js struct js *running = NULL, *all = NULL;
+	int rc = ask_pods(options, asking, "true", &running, err);
+	if (rc == 0 && js_len(js_get(running, "items")) == 0)
+		rc = ask_pods(options, asking, NULL, &all, err);
+	if (rc < 0)
+		return rc;
+	const struct js *list = all ? all : running, *items = js_get(list, "items");
 	if (js_len(items) == 0)
 		return err_set(
 			err, ERR_USAGE,
@@ -69,7 +84,7 @@ static int list_pods(const struct plan_options *options, const struct asking *as
 			err, ERR_USAGE,
 			"more than %d pods match: name one configuration with --namespace, --workload, --job or --role",
 			RESIZE_PODS_MAX);
-	*ret_list = TAKE_PTR(list);
+	*ret_list = all ? TAKE_PTR(all) : TAKE_PTR(running);
 	return 0;
 }
 

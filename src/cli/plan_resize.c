@@ -203,6 +203,20 @@ static int read_report(const char *path, struct resize_reading *reading, struct 
 	return rc;
 }
 
+/* As they were taken, whatever the order of their names: report-10.json comes before report-9.json. */
+static void sort_by_time(struct plan_source *source)
+{
+	for (size_t i = 1; i < source->n; i++)
+		for (size_t j = i; j > 0 && source->readings[j].taken.ms < source->readings[j - 1].taken.ms; j--) {
+			struct resize_reading reading = source->readings[j];
+			const char *name = source->names[j];
+			source->readings[j] = source->readings[j - 1];
+			source->names[j] = source->names[j - 1];
+			source->readings[j - 1] = reading;
+			source->names[j - 1] = name;
+		}
+}
+
 static int read_files(const struct plan_options *options, struct plan_source *source, struct err *err)
 {
 	int rc = 0;
@@ -214,6 +228,7 @@ static int read_files(const struct plan_options *options, struct plan_source *so
 		source->names[source->n] = options->reports[source->n];
 		rc = read_report(options->reports[source->n], &source->readings[source->n], err);
 	}
+	sort_by_time(source);
 	/* A report does not say whether a restore came before it: who took it does. */
 	if (rc == 0)
 		source->readings[source->n - 1].restored = options->through_restore;

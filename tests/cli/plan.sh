@@ -149,6 +149,10 @@ sed 's/"budget_bytes": 268435456/"budget_bytes": 268435457/' "$TMPDIR/streams-de
 from_report "Streams: what a setter bounds" 0 '6 RocksDB instances on a pod' --from-report "$TMPDIR/streams-bounded.json"
 from_report "Streams: two configurations" 2 'bytes apart' --from-report "$TMPDIR/streams-default.json" --from-report "$TMPDIR/streams-two.json"
 from_report "Flink and Streams" 2 'size one at a time' --from-report "$TMPDIR/report-1.json" "$TMPDIR/streams-default.json"
+from_report "an option that measured sizes do not take" 2 '--limit: --from-report goes by what was measured' --from-report "$TMPDIR/report-1.json" --limit 4Gi
+# Over a day, given in another order than they were taken.
+for n in 1 2 3; do sed "s/\"taken_ms\": [0-9]*/\"taken_ms\": $((n * 43200000))/; s/\"budget_bytes\": 268435456/\"budget_bytes\": 2147483648/" "$TMPDIR/streams-bounded.json" >"$TMPDIR/day-$n.json"; done
+from_report "the heap of a day, in any order" 0 '-Xmx368m' --from-report "$TMPDIR/day-3.json" "$TMPDIR/day-1.json" "$TMPDIR/day-2.json"
 from_report "nobody at a collector's address" 3 'nobody listens' --from-report http://127.0.0.1:1
 from_report "an agent's address" 2 'is what agents speak' --from-report ws://127.0.0.1:1
 from_report "a collector and files" 2 'not both' --from-report http://127.0.0.1:1 "$TMPDIR/report-1.json"

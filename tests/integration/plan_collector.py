@@ -77,6 +77,9 @@ def real(c, url):
                     {"rocksdb-block-cache": 10 * 98 * MIB}, 2048 * MIB)
     streams_two = Agent(c.port, 6, "streams", "orders", {"heap": (512 * MIB, ["java-heap"])},
                         {"rocksdb-block-cache": 10 * 98 * MIB}, 2048 * MIB)
+    gone = Agent(c.port, 9, "taskmanager", "fraud", dict(BUDGETS, heap=(900 * MIB, ["java-heap"])))
+    gone.tell(USED)
+    gone.client.sock.close()  # of an older configuration, and no pod of now
     for agent in (one, two):
         agent.tell(dict(USED, metaspace=2 * MIB), limit=8192 * MIB)  # another configuration: left out
     for round_ in range(4):
