@@ -135,6 +135,14 @@ class Bench:
         if not until(30, lambda: '"event":"listening"' in self.hands.said(self.collector) or self.collector.poll() is not None) or self.collector.poll() is not None:
             raise Failed(f"the collector does not start: {self.hands.said(self.collector)[-2000:]}")
 
+    def upgrade(self, *values):
+        """And the collector's pod made anew, as its controller would."""
+        done = self.helm(4, "upgrade", RELEASE, self.chart, "--namespace", NAMESPACE, "--reset-values", *(w for v in values for w in ("--set", v)))
+        self.ok(done.good, f"helm upgrade{' --set ' if values else ''}{','.join(values)}", done.both)
+        self.stop_collector()
+        self.cluster.delete("v1", "Pod", f"{RELEASE}-0", NAMESPACE)
+        self.start_collector()
+
     def stop_collector(self):
         if self.collector:
             self.hands.end(self.collector)

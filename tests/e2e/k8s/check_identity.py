@@ -129,6 +129,24 @@ def deleted(b, other):
     b.cluster.delete("v1", "Pod", "gone", SPACE)
 
 
+def allowed(b, made):
+    """collector.allowAgents, with accounts that the server vouches for."""
+    b.cluster.account("flink", SPACE)
+    thing = plain_pod("by-flink", serviceAccountName="flink")
+    b.cluster.create(thing, SPACE)
+    flink = b.cluster.get("v1", "Pod", "by-flink", SPACE)
+    b.upgrade("collector.allowAgents={" + SPACE + "/fl*}")
+    b.ok(taken(ask(b, flink)), f"collector.allowAgents={SPACE}/fl*: a pod of the account flink is taken", b.hands.said(b.collector)[-1500:])
+    said = ask(b, made)
+    b.ok(not taken(said) and "status 403" in said and "agent-not-allowed" in b.hands.said(b.collector), "one of another account, that was known, is not: 403, and the log says so", said)
+    b.upgrade("collector.allowAgents={other}")
+    said = ask(b, flink)
+    b.ok(not taken(said) and "status 403" in said, "nor one of another namespace", said)
+    b.upgrade()
+    b.ok(taken(ask(b, made)), "an empty list: all are")
+    b.cluster.delete("v1", "Pod", "by-flink", SPACE)
+
+
 def run(b):
     b.installed()
     b.start_collector()
@@ -140,3 +158,4 @@ def run(b):
     b.ok(taken(ask(b, made, token)), "a token is asked for once")
     outage(b, {"pod": made, "token": token})
     deleted(b, made)
+    allowed(b, made)

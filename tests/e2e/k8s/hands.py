@@ -46,7 +46,7 @@ def amount(text):
 class Hands:
     def __init__(self, cluster, build, where):
         self.cluster, self.build, self.where = cluster, build, where
-        self.instead = [("https://kubernetes.default.svc/", cluster.url + "/")]  # addresses that are the cluster's alone
+        self.instead = [("https://kubernetes.default.svc", cluster.url)]  # addresses that are the cluster's alone
         self.running = []
         self.jobs = {}      # what a Job's program said, by namespace/name
         self.count = 0
@@ -139,6 +139,8 @@ class Hands:
         env.update(more_env or {})
         words = [self.here(w, mounts) for w in container.get("command", ["/usr/bin/bankfull"]) + container.get("args", [])]
         words[0] = os.path.join(self.build, os.path.basename(words[0]))
+        if account and any(w.startswith("--kube-url=") for w in words):  # the same for the collector
+            words += [f"--kube-ca={account}/ca.crt", f"--kube-token={account}/token"]
         words = (change(words) if change else words) + list(more_args)
         log = os.path.join(where, "log")
         os.makedirs(where, exist_ok=True)
