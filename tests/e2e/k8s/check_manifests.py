@@ -59,6 +59,44 @@ def rendered(b):
         b.ok(n > 5 and "StatefulSet" in pods and not bad, f"{name}: {n} objects are taken strictly, their {len(pods)} pods under restricted", "\n".join(bad))
 
 
+def taken(b, things, space):
+    """What the server refuses of them, strictly, and of their pods."""
+    bad = []
+    for thing in things:
+        if thing["kind"] == "Namespace":
+            continue
+        thing["metadata"]["namespace"] = space
+        status, said = b.cluster.ask("POST", b.cluster.path(thing, space, named=False) + "?dryRun=All&fieldValidation=Strict", thing)
+        if status not in (201, 409):
+            bad.append(f"{thing['kind']} {thing['metadata']['name']}: {said.get('message')}")
+        if template(thing):
+            refused = pod_refused(b, thing, space)
+            if refused:
+                bad.append(f"a pod of {thing['kind']} {thing['metadata']['name']}: {refused}")
+    return bad
+
+
+def node_mode(b):
+    """It wants a privileged namespace, as is said of it, and no right at the API server."""
+    if "node" not in b.load("charts/bankfull/values.yaml")[0]:
+        return
+    things = b.render("--set", "node.enabled=true", namespace="node-mode")
+    daemon = [t for t in things if t["kind"] == "DaemonSet"]
+    b.cluster.namespace("node-mode", level="privileged")
+    bad = taken(b, things, "node-mode")
+    b.ok(daemon and not bad, "node.enabled: its DaemonSet's pods are taken in a privileged namespace", "\n".join(bad))
+    b.cluster.namespace("node-restricted")
+    refused = pod_refused(b, daemon[0], "node-restricted") if daemon else None
+    b.ok(refused and "hostPID" in refused and "hostPath" in refused, "and refused under restricted, which says why", refused)
+    account = daemon[0]["spec"]["template"]["spec"].get("serviceAccountName", "default")
+    bound = [t["metadata"]["name"] for t in things if t["kind"].endswith("RoleBinding") and any(s["name"] == account for s in t["subjects"])]
+    b.ok(not bound, "its account has no right", bound)
+    for path in ("manifests/examples/node-mode.yaml",):
+        found = b.load(path)
+        bad = taken(b, found, "node-mode")
+        b.ok(found and not bad, f"{path}: taken strictly, its pods in a privileged namespace", "\n".join(bad))
+
+
 def renders_alike(b):
     for name, options in VALUES.items():
         b.ok(b.render(*options, version=3) == b.render(*options, version=4), f"{name}: Helm 3 and 4 render the same")
@@ -97,4 +135,5 @@ def injects(b):
 def run(b):
     renders_alike(b)
     rendered(b)
+    node_mode(b)
     applied(b)

@@ -126,6 +126,25 @@ def details(b):
     b.ok("runAsUser" not in sidecar(made)["securityContext"], "nor does the sidecar", sidecar(made)["securityContext"])
 
 
+def classes(b):
+    """What the sidecar is told of its pod's class is what the server says of it."""
+    limits = {"cpu": "1", "memory": "1Gi"}
+    whole = plain_pod("q3", resources={"limits": {"cpu": "2", "memory": "2Gi"}, "requests": {"cpu": "2", "memory": "2Gi"}})
+    pods = [plain_pod("q1"), plain_pod("q2"), whole, plain_pod("q4", resources={"limits": {"memory": "2Gi"}}), plain_pod("q5")]
+    pods[1]["spec"]["containers"][0]["resources"] = {"limits": limits}  # the server makes them the requests
+    pods[4]["spec"]["containers"][0].pop("resources")
+    for pod in pods:
+        status, made = b.cluster.create(pod, "labelled", dry=True)
+        env = env_of(sidecar(made)) if status == 201 and sidecar(made) else {}
+        want = made.get("status", {}).get("qosClass")
+        if "BANKFULL_LABELS" in env or status != 201:
+            b.ok(f"qos={want}" in env.get("BANKFULL_LABELS", "").split(","), f"a pod with {pod['spec'].get('resources', pod['spec']['containers'][0].get('resources'))}: the sidecar knows its class, {want}",
+                 made.get("message") or env)
+    if "BANKFULL_LABELS" in env:
+        _, made = b.cluster.create(whole, "labelled", dry=True)
+        b.ok(env_of(sidecar(made)).get("BANKFULL_POD_LIMIT") == str(2 << 30), "and the pod's own limit", env_of(sidecar(made)))
+
+
 def essence(pod):
     """What both ways add, in an order of its own; and none of what only a file can know."""
     s = copy.deepcopy(sidecar(pod))
@@ -189,6 +208,28 @@ def without_parameters(b):
     b.ok(until(20, lambda: b.injects("labelled")), "it is back: they are injected again")
 
 
+def two_installations(b):
+    """Both policies fit every labelled pod."""
+    b.cluster.namespace("second")
+    done = b.helm(4, "install", "other", b.chart, "--namespace", "second")
+    b.ok(done.good and b.cluster.get("v1", "ConfigMap", "other-bankfull-ca", "second"), "a second installation beside the first", done.both)
+
+    def injected():
+        _, made = b.cluster.create(plain_pod("u"), "labelled", dry=True)
+        return made.get("spec") and n_sidecars(made) == 1
+
+    b.ok(all(until(5, injected) for _ in range(10)), "a pod gets one sidecar all the same")
+    path = ("v1", "ConfigMap", f"{RELEASE}-ca", NAMESPACE)
+    kept = b.cluster.get(*path)
+    b.cluster.delete(*path)
+    found = until(20, lambda: [s for s in [sidecar(b.cluster.create(plain_pod("u"), "labelled", dry=True)[1])] if s and "other-bankfull.second" in str(s)])
+    b.ok(found, "and that of the other, where the first has lost its parameters")
+    b.cluster.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"{RELEASE}-ca"}, "data": kept["data"]}, NAMESPACE)
+    done = b.helm(4, "uninstall", "other", "--namespace", "second")
+    b.ok(done.good and until(20, lambda: env_of(sidecar(b.cluster.create(plain_pod("u"), "labelled", dry=True)[1]) or {}).get("BANKFULL_COLLECTOR", "").startswith(f"wss://{RELEASE}.{NAMESPACE}.")),
+         "uninstalled, the first goes on", done.both)
+
+
 def kill_switch(b):
     done = b.helm(4, "upgrade", RELEASE, b.chart, "--namespace", NAMESPACE, "--set", "injection.enabled=false")
     b.ok(done.good and until(20, lambda: not b.injects("labelled")), "injection.enabled=false: nothing is injected", done.both)
@@ -202,6 +243,8 @@ def run(b):
     who(b)
     once(b)
     details(b)
+    classes(b)
     as_inject_does(b)
     without_parameters(b)
+    two_installations(b)
     kill_switch(b)
