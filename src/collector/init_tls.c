@@ -3,32 +3,23 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/base64.h"
+#include "collector/kube_api.h"
 #include "data/js.h"
 #include "net/certs.h"
-#include "net/http.h"
 #include "sys/file.h"
 
-enum { TOKEN_CAP = 16 * 1024, BODY_CAP = 256 * 1024, NAME_CAP = 254, URL_CAP = 1024, TIMEOUT_MS = 10000 };
+enum { BODY_CAP = 256 * 1024, NAME_CAP = 254, TIMEOUT_MS = 10000 };
 
 #define ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
 
 /* The API server, as this pod's service account. */
 struct api {
-	char base[URL_CAP], namespace_[NAME_CAP];
-	struct buf token;
-	const char *ca_file;
+	struct kube_api kube;
+	char namespace_[NAME_CAP];
 	struct buf *said;
 };
-
-static void api_done(struct api *api)
-{
-	if (api->token.ptr)
-		explicit_bzero(api->token.ptr, api->token.room);
-	buf_done(&api->token);
-}
 
 static bool is_name(const char *name)
 {
@@ -38,20 +29,7 @@ static bool is_name(const char *name)
 static int api_open(const struct init_tls_options *o, struct api *api, struct err *err)
 {
 	auto_buf struct buf namespace_ = { .cap = NAME_CAP };
-	const char *host = getenv("KUBERNETES_SERVICE_HOST"), *port = getenv("KUBERNETES_SERVICE_PORT");
-	int rc = 0;
-	if (!o->api && !host)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "this is no pod of Kubernetes: KUBERNETES_SERVICE_HOST is not set");
-	if (o->api)
-		(void)snprintf(api->base, sizeof api->base, "%s", o->api);
-	else
-		(void)snprintf(api->base, sizeof api->base, strchr(host, ':') ? "https://[%s]:%s" : "https://%s:%s",
-			       host, port ? port : "443");
-	api->ca_file = o->api_ca_file ? o->api_ca_file : ACCOUNT "/ca.crt";
-	api->token.cap = TOKEN_CAP;
-	rc = file_read_at(AT_FDCWD, o->api_token_file ? o->api_token_file : ACCOUNT "/token", TOKEN_CAP, &api->token,
-			  err);
+	int rc = kube_api_set(o->api, o->api_ca_file, o->api_token_file, &api->kube, err);
 	if (rc == 0 && !o->namespace_)
 		rc = file_read_at(AT_FDCWD, ACCOUNT "/namespace", NAME_CAP - 1, &namespace_, err);
 	if (rc < 0)
@@ -67,22 +45,13 @@ static int api_open(const struct init_tls_options *o, struct api *api, struct er
 static int call(struct api *api, const char *method, const char *kind, const char *name, struct str body,
 		struct buf *answer, long *ret_status, struct err *err)
 {
-	char url[URL_CAP + 2 * NAME_CAP + 64];
-	*ret_status = 0;
-	(void)snprintf(url, sizeof url, "%s/api/v1/namespaces/%s/%s%s%s", api->base, api->namespace_, kind,
-		       name ? "/" : "", name ? name : "");
-	struct http_request request = { .url = url,
-					.want = HTTP_WANT_JSON,
-					.cap = BODY_CAP,
-					.timeout_ms = TIMEOUT_MS,
-					.connect_timeout_ms = 5000 };
-	struct http_login login = { .bearer = str_trim(buf_str(&api->token)),
-				    .ca_file = api->ca_file,
-				    .ret_status = ret_status };
-	if (!method)
-		return http_get_as(&request, &login, answer, NULL, err);
-	struct http_post post = { .login = login, .body = body, .method = method };
-	return http_post(&request, &post, answer, NULL, err);
+	char path[2 * NAME_CAP + 64];
+	(void)snprintf(path, sizeof path, "/api/v1/namespaces/%s/%s%s%s", api->namespace_, kind, name ? "/" : "",
+		       name ? name : "");
+	const struct kube_request request = {
+		.method = method, .path = path, .body = body, .cap = BODY_CAP, .timeout_ms = TIMEOUT_MS
+	};
+	return kube_call(&api->kube, &request, answer, ret_status, err);
 }
 
 static void object_start(struct js_out *js, struct buf *out, const char *kind, const char *name)
@@ -231,7 +200,7 @@ static int take_away(struct api *api, const char *kind, const char *name, struct
 
 int init_tls(const struct init_tls_options *options, int64_t now_s, struct buf *said, struct err *err)
 {
-	auto_(api_done) struct api api = { .said = said };
+	struct api api = { .said = said };
 	auto_buf struct buf cert = { .cap = CERTS_PEM_MAX };
 	int rc = api_open(options, &api, err);
 	if (rc < 0)

@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/review.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 
 #include "base/esc.h"
 #include "data/js.h"
-#include "net/http.h"
-#include "sys/file.h"
-
-static int take_option(char *dest, size_t cap, const char *text, const char *what, struct err *err)
-{
-	if (text && strlen(text) >= cap)
-		return err_set(err, ERR_USAGE, "the %s has more than %zu characters", what, cap - 1);
-	str_copy(dest, cap, str_of(text ? text : ""));
-	return 0;
-}
 
 int review_target_set(const struct auth_options *options, struct review_target *ret_target, struct err *err)
 {
@@ -23,18 +12,11 @@ int review_target_set(const struct auth_options *options, struct review_target *
 	/* Without an audience of its own a token meant for another service would be as good here. */
 	if (!options->audience || !options->audience[0])
 		return err_set(err, ERR_USAGE, "reviewing tokens needs the audience that they are made for");
-	int rc = take_option(target.url, sizeof target.url, options->review_url, "review URL", err);
-	if (rc == 0)
-		rc = take_option(target.ca_file, sizeof target.ca_file, options->review_ca_file, "review CA's path",
-				 err);
-	if (rc == 0)
-		rc = take_option(target.token_file, sizeof target.token_file, options->review_token_file,
-				 "review token's path", err);
-	if (rc == 0)
-		rc = take_option(target.audience, sizeof target.audience, options->audience, "audience", err);
-	/* This also readies libcurl, before any thread uses it. */
-	if (rc == 0)
-		rc = http_url_check(target.url, false, err);
+	if (strlen(options->audience) >= sizeof target.audience)
+		return err_set(err, ERR_USAGE, "the audience has more than %zu characters", sizeof target.audience - 1);
+	str_copy(target.audience, sizeof target.audience, str_of(options->audience));
+	int rc = kube_api_set(options->review_url, options->review_ca_file ? options->review_ca_file : "",
+				  options->review_token_file ? options->review_token_file : "", &target.api, err);
 	if (rc == 0)
 		*ret_target = target;
 	return rc;
@@ -129,44 +111,23 @@ int review_answer(struct str body, const char *audience, struct auth_agent *ret_
 	return 0;
 }
 
-/* Read anew for each review: the kubelet rotates it within the hour. */
-static int read_own_token(const struct review_target *target, struct buf *token, struct err *err)
-{
-	if (!target->token_file[0])
-		return 0;
-	int rc = file_read_at(AT_FDCWD, target->token_file, JWT_MAX, token, err);
-	if (rc < 0)
-		err_wrap(err, "the token to ask the API server with");
-	return rc;
-}
-
 int review_ask(const struct review_target *target, struct str token, const atomic_bool *abandon,
 	       struct auth_agent *ret_agent, struct err *err)
 {
-	auto_buf struct buf request = { .cap = JWT_MAX + 1024 }, own = { .cap = JWT_MAX },
-			    answer = { .cap = REVIEW_BODY_MAX };
+	auto_buf struct buf request = { .cap = JWT_MAX + 1024 }, answer = { .cap = REVIEW_BODY_MAX };
 	int rc = review_request(token, target->audience, &request, err);
-	if (rc == 0)
-		rc = read_own_token(target, &own, err);
 	if (rc < 0)
 		return rc;
-	const struct http_request http = {
-		.url = target->url,
-		.want = HTTP_WANT_JSON,
-		.cap = REVIEW_BODY_MAX,
-		.timeout_ms = REVIEW_TIMEOUT_MS,
-		.connect_timeout_ms = REVIEW_TIMEOUT_MS / 2,
-	};
-	const struct http_post post = {
-		.login = { .bearer = str_trim(buf_str(&own)), .ca_file = target->ca_file[0] ? target->ca_file : NULL },
-		.body = buf_str(&request),
-		.abandon = abandon,
-	};
+	const struct kube_request ask = { .method = "POST",
+					  .path = "",
+					  .body = buf_str(&request),
+					  .cap = REVIEW_BODY_MAX,
+					  .timeout_ms = REVIEW_TIMEOUT_MS,
+					  .abandon = abandon };
 	struct err failure = { 0 };
-	rc = http_post(&http, &post, &answer, NULL, &failure);
+	long status;
+	rc = kube_call(&target->api, &ask, &answer, &status, &failure);
 	explicit_bzero(request.ptr, request.room);
-	if (own.ptr)
-		explicit_bzero(own.ptr, own.room);
 	/* A 403 is about our own right to ask, not about the token that was asked about. */
 	if (rc < 0)
 		return err_set(err, failure.kind == ERR_DENIED ? ERR_UNSUPPORTED : failure.kind, "%s", failure.message);

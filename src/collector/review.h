@@ -6,24 +6,21 @@
 #ifndef COLLECTOR_REVIEW_H
 #define COLLECTOR_REVIEW_H
 
-#include <stdatomic.h>
-
 #include "base/buf.h"
 #include "base/err.h"
 #include "collector/auth.h"
+#include "collector/kube_api.h"
 #include "wire/jwt.h"
 
 enum {
 	REVIEW_TIMEOUT_MS = 8000,
 	REVIEW_BODY_MAX = 64 * 1024,
-	REVIEW_URL_CAP = 1024,
-	REVIEW_PATH_CAP = 512,
 	REVIEW_AUDIENCE_CAP = 256,
 };
 
 /* Where to ask. A copy goes with each review, which may outlive whoever began it. */
 struct review_target {
-	char url[REVIEW_URL_CAP], ca_file[REVIEW_PATH_CAP], token_file[REVIEW_PATH_CAP];
+	struct kube_api api; /* its base is the URL of reviews */
 	char audience[REVIEW_AUDIENCE_CAP];
 };
 

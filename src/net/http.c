@@ -27,6 +27,7 @@ struct transfer {
 	const struct http_request *request;
 	const struct http_post *post;   /* NULL: a GET */
 	const struct http_login *login; /* NULL: as nobody */
+	const atomic_bool *abandon;     /* NULL: nobody will */
 	http_sink *sink;
 	void *context;
 	CURL *curl;
@@ -289,7 +290,7 @@ static int on_progress(void *context, curl_off_t down, curl_off_t now_down, curl
 	(void)now_down;
 	(void)up;
 	(void)now_up;
-	return atomic_load(transfer->post->abandon);
+	return atomic_load(transfer->abandon);
 }
 
 static bool set_options(struct transfer *transfer, CURLU *url, struct curl_slist *headers)
@@ -332,11 +333,11 @@ static bool set_options(struct transfer *transfer, CURLU *url, struct curl_slist
 		SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)transfer->post->body.len);
 		if (transfer->post->method)
 			SET(CURLOPT_CUSTOMREQUEST, transfer->post->method);
-		if (transfer->post->abandon) {
-			SET(CURLOPT_NOPROGRESS, 0L);
-			SET(CURLOPT_XFERINFOFUNCTION, on_progress);
-			SET(CURLOPT_XFERINFODATA, transfer);
-		}
+	}
+	if (transfer->abandon) {
+		SET(CURLOPT_NOPROGRESS, 0L);
+		SET(CURLOPT_XFERINFOFUNCTION, on_progress);
+		SET(CURLOPT_XFERINFODATA, transfer);
 	}
 	if (transfer->login && transfer->login->ca_file) {
 		SET(CURLOPT_CAINFO, transfer->login->ca_file);
@@ -539,23 +540,36 @@ static int check_bearer(const struct url *url, const char *shown, struct err *er
 	return err_set(err, ERR_USAGE, "%s: a token is sent over https, or to loopback, only", shown);
 }
 
-/* A whole answer of a request that says who asks. */
-static int ask(struct transfer *transfer, struct buf *body, struct http_meta *ret_meta, struct err *err)
+/* A request that says who asks. */
+static int ask_to(struct transfer *transfer, struct http_meta *ret_meta, struct err *err)
 {
 	auto_(url_done) struct url url = { 0 };
-	size_t before = body->len;
-	bool failed_before = buf_failed(body);
-	transfer->sink = add_piece;
-	transfer->context = body;
 	transfer->cap = transfer->request->cap ? transfer->request->cap : LIMIT_HTTP_BODY;
 	int status = prepare_curl(err);
 	if (status == 0)
 		status = parse_url(transfer->request->url, &url, transfer->shown, err);
 	if (status == 0 && transfer->login->bearer.len && !transfer->login->in_the_clear)
 		status = check_bearer(&url, transfer->shown, err);
-	if (status == 0)
-		status = run(transfer, url.handle, ret_meta, err);
-	return into(body, before, failed_before, status);
+	return status == 0 ? run(transfer, url.handle, ret_meta, err) : status;
+}
+
+/* Its whole answer. */
+static int ask(struct transfer *transfer, struct buf *body, struct http_meta *ret_meta, struct err *err)
+{
+	size_t before = body->len;
+	bool failed_before = buf_failed(body);
+	transfer->sink = add_piece;
+	transfer->context = body;
+	return into(body, before, failed_before, ask_to(transfer, ret_meta, err));
+}
+
+int http_follow(const struct http_request *request, const struct http_login *login, http_sink *sink, void *context,
+		const atomic_bool *abandon, struct err *err)
+{
+	struct transfer transfer = {
+		.request = request, .login = login, .sink = sink, .context = context, .abandon = abandon
+	};
+	return ask_to(&transfer, NULL, err);
 }
 
 int http_get_as(const struct http_request *request, const struct http_login *login, struct buf *body,
@@ -568,6 +582,8 @@ int http_get_as(const struct http_request *request, const struct http_login *log
 int http_post(const struct http_request *request, const struct http_post *post, struct buf *body,
 	      struct http_meta *ret_meta, struct err *err)
 {
-	struct transfer transfer = { .request = request, .post = post, .login = &post->login };
+	struct transfer transfer = {
+		.request = request, .post = post, .login = &post->login, .abandon = post->abandon
+	};
 	return ask(&transfer, body, ret_meta, err);
 }

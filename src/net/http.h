@@ -69,6 +69,13 @@ struct http_login {
 int http_get_as(const struct http_request *request, const struct http_login *login, struct buf *body,
 		struct http_meta *ret_meta, struct err *err) __attribute__((warn_unused_result));
 
+/*
+ * An answer that goes on for minutes, piece by piece, to `sink`; a set `abandon` ends it within about a second, TIMEOUT.
+ * May run on another thread than other transfers, after one http_url_check().
+ */
+int http_follow(const struct http_request *request, const struct http_login *login, http_sink *sink, void *context,
+		const atomic_bool *abandon, struct err *err) __attribute__((warn_unused_result));
+
 struct http_post {
 	struct http_login login;
 	struct str body;

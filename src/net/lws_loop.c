@@ -21,8 +21,11 @@ enum {
 	HEADER_BYTES = 8192,
 };
 
-/* Sixteen receivers of alerts, each of which may hang for its timeout, and reviews of tokens beside them. */
-#define POOL_THREADS "24"
+/*
+ * Sixteen receivers of alerts, each of which may hang for its timeout, eight watches of Kubernetes, each of which does hang,
+ * and reviews of tokens beside them.
+ */
+#define POOL_THREADS "33"
 
 const lws_retry_bo_t loop_no_keepalive = { .secs_since_valid_ping = 0 };
 

@@ -349,7 +349,7 @@ static void answers(void **state)
 
 static void where_to_ask(void **state)
 {
-	struct review_target target = { .url = "untouched" };
+	struct review_target target = { .api.base = "untouched" };
 	struct auth_options options = { .review_url = "https://localhost/x" };
 	struct err err = { 0 };
 	(void)state;
@@ -358,10 +358,10 @@ static void where_to_ask(void **state)
 	options.audience = "bankfull.lab";
 	options.review_url = "ftp://localhost/x";
 	assert_int_not_equal(review_target_set(&options, &target, &err), 0);
-	assert_string_equal(target.url, "untouched");
+	assert_string_equal(target.api.base, "untouched");
 	options.review_url = "https://localhost/x";
 	assert_int_equal(review_target_set(&options, &target, &err), 0);
-	assert_string_equal(target.url, "https://localhost/x");
+	assert_string_equal(target.api.base, "https://localhost/x");
 	/* Our own token is not sent in the clear, whoever listens there. */
 	auto_buf struct buf body = { .cap = 100 };
 	const struct http_request request = { .url = "http://192.0.2.1/x" };
