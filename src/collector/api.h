@@ -22,6 +22,7 @@ struct api {
 	struct auth *auth;
 	struct ingest *ingest;
 	struct alerts *alerts;     /* NULL: nobody is called */
+	struct kube_view *kube;    /* NULL: Kubernetes is not asked */
 	struct silences *silences; /* NULL: none are made, and none hold */
 	const struct web *web;     /* NULL: nothing is written */
 	const struct live *live;   /* NULL: nobody watches */

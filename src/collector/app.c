@@ -82,6 +82,7 @@ static void tell(struct app *app, struct mono now, struct wall wall)
 	struct alerts_trouble troubles[ALERT_RECEIVERS_MAX];
 	struct err err;
 	ingest_flush(app->ingest);
+	kube_view_step(app->kube, ingest_healthy(app->ingest), now, wall);
 	if (alerts_step(app->alerts, ingest_healthy(app->ingest), now, wall, &err) < 0)
 		app_complain(app, "alerts-failed", "what is to be told is tried again", &err);
 	size_t n = alerts_troubles(app->alerts, now, troubles);
@@ -119,7 +120,7 @@ static void on_drain(void *context)
 	ingest_count(app->ingest, &counts);
 	auth_count(app->auth, &reviews);
 	/* An agent that does not answer is cut; a thread cannot be, and must not run on while the program is taken apart. */
-	if (!reviews.reviews_in_flight && !alerts_in_flight(app->alerts) &&
+	if (!reviews.reviews_in_flight && !alerts_in_flight(app->alerts) && !kube_view_in_flight(app->kube) &&
 	    (!counts.sessions || !mono_ms_until(loop_now(app->loop), app->drain_until)))
 		loop_stop(app->loop);
 	else
@@ -136,6 +137,7 @@ static void begin_end(struct app *app)
 	server_drain(app->server);
 	auth_stop(app->auth);
 	alerts_stop(app->alerts);
+	kube_view_stop(app->kube);
 	app->drain_until = mono_add_ms(loop_now(app->loop), DRAIN_MS);
 	loop_timer_set(app->drain_timer, DRAIN_STEP_MS);
 }
@@ -181,6 +183,7 @@ static void stop(struct app *app)
 	live_free(app->live);
 	ingest_free(app->ingest);
 	auth_free(app->auth);
+	kube_view_free(app->kube);
 	alerts_free(app->alerts);
 	own_rules_free(app->rules);
 	silences_free(app->silences);

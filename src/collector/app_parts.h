@@ -6,6 +6,7 @@
 #include "collector/alerts.h"
 #include "collector/api.h"
 #include "collector/app.h"
+#include "collector/kube_view.h"
 #include "collector/listen.h"
 #include "collector/live.h"
 #include "collector/own_rules.h"
@@ -24,6 +25,7 @@ struct app {
 	struct auth *auth;
 	struct ingest *ingest;
 	struct live *live;
+	struct kube_view *kube; /* NULL: Kubernetes is not asked */
 	struct server *server;
 	struct web web;
 	struct api api;

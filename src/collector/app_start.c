@@ -102,6 +102,11 @@ static int make_web(struct app *app, struct err *err)
 	return rc;
 }
 
+static int make_kube(struct app *app, struct err *err)
+{
+	return kube_view_new(app->loop, app->conf, app->fleet, app->silences, app->store, app->log, &app->kube, err);
+}
+
 static int make_ingest(struct app *app, struct err *err)
 {
 	const struct collectorconf *conf = app->conf;
@@ -111,6 +116,7 @@ static int make_ingest(struct app *app, struct err *err)
 		.min_interval_ms = (uint32_t)conf->min_interval_ms,
 		.policies = conf->policies.n ? &conf->policies : NULL,
 		.silences = app->silences,
+		.pods = kube_view_book(app->kube),
 		.log = app->log,
 	};
 	return ingest_new(app->loop, &options, app->store, app->fleet, &app->ingest, err);
@@ -183,6 +189,8 @@ int app_start(struct app *app, const char *version, struct err *err)
 	if (rc == 0)
 		rc = make_web(app, err);
 	if (rc == 0)
+		rc = make_kube(app, err);
+	if (rc == 0)
 		rc = make_ingest(app, err);
 	if (rc == 0)
 		rc = make_alerts(app, err);
@@ -201,6 +209,7 @@ int app_start(struct app *app, const char *version, struct err *err)
 		.ingest = app->ingest,
 		.live = app->live,
 		.alerts = app->alerts,
+		.kube = app->kube,
 		.silences = app->silences,
 		.web = &app->web,
 		.server = app->server,

@@ -357,6 +357,8 @@ int metrics_page(const struct api *api, const struct auth_viewer *viewer, struct
 	put_ingest(&out, api);
 	put_rest(&out, api);
 	put_own_findings(&out, api->fleet);
+	if (api->kube)
+		metrics_kube(&out, api->kube);
 	if (api->alerts)
 		metrics_alerts(&out, api->alerts, viewer, clock_wall());
 	int rc = put_workloads(&out, api->fleet, viewer, err);

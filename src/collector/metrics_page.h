@@ -15,6 +15,8 @@ enum { METRICS_WORKLOADS_MAX = 2000 };
 int metrics_page(const struct api *api, const struct auth_viewer *viewer, struct buf *out, struct err *err)
 	__attribute__((warn_unused_result));
 
+/* metrics_kube.c */
+void metrics_kube(struct prom_out *out, const struct kube_view *kube);
 /* metrics_alerts.c */
 void metrics_alerts(struct prom_out *out, const struct alerts *alerts, const struct auth_viewer *viewer,
 		    struct wall now);

@@ -16,7 +16,7 @@ int review_target_set(const struct auth_options *options, struct review_target *
 		return err_set(err, ERR_USAGE, "the audience has more than %zu characters", sizeof target.audience - 1);
 	str_copy(target.audience, sizeof target.audience, str_of(options->audience));
 	int rc = kube_api_set(options->review_url, options->review_ca_file ? options->review_ca_file : "",
-				  options->review_token_file ? options->review_token_file : "", &target.api, err);
+			      options->review_token_file ? options->review_token_file : "", &target.api, err);
 	if (rc == 0)
 		*ret_target = target;
 	return rc;

@@ -16,7 +16,9 @@ struct collectorconf {
 	const char *agent_tokens, *viewer_tokens; /* files */
 	const char *review_url, *review_ca, *review_token, *audience, *allow_agents;
 	const char *proxy_viewers, *proxy_peers, *proxy_user_header, *proxy_groups_header;
-	const char *public_url; /* as browsers know this site; NULL: not said */
+	bool kube_pods, kube_events;
+	const char *kube_url, *kube_ca, *kube_token, *kube_namespaces; /* NULL: as a pod finds them; all */
+	const char *public_url;                                        /* as browsers know this site; NULL: not said */
 	const char *cluster;
 	uint64_t raw_s, rollup_s, findings_s, disk_cap_bytes;
 	uint64_t window, min_interval_ms, max_connections, max_per_address, max_viewers, max_viewers_per_address;

@@ -66,6 +66,8 @@ case_ injection mem ops --set-string image.tag=9 --set injection.force=true,imag
 case_ everything bankfull bankfull --set injection.force=true,prePull.enabled=true,viewers.existingSecret=v,viewers.publicUrl=https://b.example.com,ingress.enabled=true,ingress.host=b.example.com,ingress.tlsSecret=t,monitoring.serviceMonitor.enabled=true,monitoring.podMonitor.enabled=true,collector.config.alertmanager=http://am:9093,persistence.enabled=false --set 'collector.allowAgents={streaming,team-*/flink}'
 case_ own-certificate bankfull bankfull --set tls.existingSecret=mine,injection.enabled=false,persistence.existingClaim=old
 case_ cert-manager bankfull bankfull --set tls.certManager.enabled=true,tls.certManager.issuerRef.name=ca,injection.enabled=false
+case_ view bankfull bankfull --set rbac.events=true,rbac.pods=true
+case_ view-namespaces bankfull bankfull --set rbac.events=true,rbac.pods=true,injection.enabled=false --set "rbac.namespaces={fraud,pay}"
 case_ openshift bankfull bankfull -f manifests/values-openshift.yaml
 
 render bankfull bankfull --set monitoring.prometheusRule.enabled=true,monitoring.dashboards.enabled=true >"$work/rules"
@@ -102,6 +104,8 @@ refused "two sources of a certificate" "exclude each other" --set tls.existingSe
 refused "cert-manager without an issuer" "needs tls.certManager.issuerRef.name" --set tls.certManager.enabled=true
 refused "an Ingress without viewers" "needs viewers.existingSecret" --set ingress.enabled=true,ingress.host=a.b
 refused "injection without the authority" "needs its authority: set tls.ca" --set tls.existingSecret=a
+refused "namespaces of no right" "neither is set" --set "rbac.namespaces={fraud}"
+refused "a namespace that is none" "does not match pattern" --set rbac.pods=true --set "rbac.namespaces={FRAUD}"
 refused "no service account" "needs serviceAccount.name" --set serviceAccount.create=false
 refused "a collector in the clear" "does not match pattern" --set sidecar.collectorUrl=ws://a
 

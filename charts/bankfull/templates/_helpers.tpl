@@ -80,5 +80,6 @@ capabilities:
 {{- if and .Values.ingress.enabled (not .Values.ingress.host) }}{{ fail "ingress.enabled needs ingress.host" }}{{ end -}}
 {{- if and .Values.persistence.existingClaim (not .Values.persistence.enabled) }}{{ fail "persistence.existingClaim is given and persistence.enabled is false" }}{{ end -}}
 {{- if and (eq (include "bankfull.tlsMode" .) "secret") .Values.injection.enabled (not .Values.tls.ca) }}{{ fail "injection with a certificate of your own needs its authority: set tls.ca (PEM), or injection.enabled=false" }}{{ end -}}
+{{- if and .Values.rbac.namespaces (not (or .Values.rbac.events .Values.rbac.pods)) }}{{ fail "rbac.namespaces is where rbac.events and rbac.pods hold, and neither is set" }}{{ end -}}
 {{- if and (not .Values.serviceAccount.create) (not .Values.serviceAccount.name) }}{{ fail "serviceAccount.create=false needs serviceAccount.name" }}{{ end -}}
 {{- end -}}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is asked and told of Kubernetes, on the metrics page. */
+#include "collector/kube_view.h"
+#include "collector/metrics_page.h"
+
+static void put_total(struct prom_out *out, const char *name, const char *help, uint64_t value)
+{
+	prom_out_family(out, name, PROM_COUNTER, help);
+	prom_out_u64(out, value);
+}
+
+static void put_pods(struct prom_out *out, const struct kube_pods_counts *counts)
+{
+	prom_out_gauge(out, "bankfull_collector_kube_pods", "Pods that Kubernetes' API server tells of.", counts->pods);
+	prom_out_gauge(out, "bankfull_collector_kube_watches", "Watches of pods under way.", counts->watches);
+	put_total(out, "bankfull_collector_kube_watches_total", "Watches of pods begun.", counts->begun_total);
+	put_total(out, "bankfull_collector_kube_watch_failures_total", "Watches of pods that were refused or broke.",
+		  counts->failures_total);
+	put_total(out, "bankfull_collector_kube_pod_news_total", "News of pods, by these watches.", counts->news_total);
+	put_total(out, "bankfull_collector_kube_pod_news_skipped_total", "News of pods that were past a cap, or none.",
+		  counts->skipped_total);
+}
+
+static void put_events(struct prom_out *out, const struct kube_events_counts *counts)
+{
+	put_total(out, "bankfull_collector_kube_events_total", "Events that the API server took.",
+		  counts->events_total);
+	put_total(out, "bankfull_collector_kube_event_failures_total",
+		  "Sendings of Events that failed, and are tried again.", counts->failures_total);
+	put_total(out, "bankfull_collector_kube_events_refused_total", "Events that the API server will not take.",
+		  counts->refused_total);
+	prom_out_gauge(out, "bankfull_collector_kube_findings_unvouched",
+		       "Open findings that are no Event because nobody vouches for their pod's identity.",
+		       counts->unvouched);
+}
+
+void metrics_kube(struct prom_out *out, const struct kube_view *kube)
+{
+	struct kube_view_counts counts;
+	kube_view_count(kube, &counts);
+	if (counts.pods_watched)
+		put_pods(out, &counts.pods);
+	if (counts.events_told)
+		put_events(out, &counts.events);
+}
