@@ -104,8 +104,9 @@ static void headline(const struct flinkplan_ask *ask, struct flinkplan *plan)
 	(void)ask;
 	if (verdict->worst >= SEVERITY_WARNING && expected <= limit)
 		(void)snprintf(plan->verdict->headline, sizeof plan->verdict->headline,
-			       "It fits, with %s to spare, but %s.", units_format(c, limit - expected),
-			       verdict->findings[0].title);
+			       "It fits, with %s to spare, but %s%s", units_format(c, limit - expected),
+			       verdict->findings[0].title,
+			       str_ends(str_of(verdict->findings[0].title), STR("?")) ? "" : ".");
 	else if (expected > limit)
 		(void)snprintf(plan->verdict->headline, sizeof plan->verdict->headline,
 			       "It does not fit: it can grow to %s, %s more than %s %s.", units_format(a, expected),

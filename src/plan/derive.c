@@ -271,6 +271,11 @@ static int nothing_set(const struct deriving *d, struct err *err)
 			       "no size of a %s is set, but one of a %s: plan that %s --jobmanager, or set %s",
 			       role_of(d->keys), role_of(other.keys),
 			       other.keys == &derive_jobmanager_keys ? "with" : "without", d->keys->process);
+	if (file && file->n_bad_lines)
+		return err_set(
+			err, ERR_USAGE,
+			"no size is set, and %u of the lines of %s are no 'key: value', with a blank behind the colon: Flink skips them",
+			file->n_bad_lines, file->name);
 	return err_set(err, ERR_USAGE, "no size is set: Flink wants %s, or %s, or %s", d->keys->process, d->keys->flink,
 		       d->keys->parts_text);
 }

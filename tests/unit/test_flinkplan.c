@@ -426,6 +426,8 @@ static void sizes_that_are_none(void **state)
 		  "did you mean jobmanager.memory.process.size?" },
 		{ "taskmanager.memory.process.sise: 4g\n", DERIVE_TASKMANAGER, "1.20",
 		  "flink-conf.yaml:1: taskmanager.memory.process.sise is no option" },
+		{ "taskmanager.memory.process.size:4g\nx y\n", DERIVE_TASKMANAGER, "1.20",
+		  "2 of the lines of flink-conf.yaml are no 'key: value'" },
 		{ "jobmanager.memory.process.size: 1600m\n", DERIVE_TASKMANAGER, NULL,
 		  "no size of a TaskManager is set, but one of a JobManager: plan that with --jobmanager" },
 		{ "taskmanager.memory.flink.size: 1600m\n", DERIVE_JOBMANAGER, NULL, "plan that without --jobmanager" },
