@@ -325,6 +325,7 @@ static int fill(struct stage *stage, const struct site *site, struct err *err)
 		sidecar.workload = site->name;
 	sidecar.metrics_url = pod_annotation(stage->tree, &target.site, "bankfull.io/metrics-url");
 	sidecar.flink_rest = pod_annotation(stage->tree, &target.site, "bankfull.io/flink-rest");
+	pod_labels(stage->tree, &target.site, &target.pod, sidecar.labels);
 	sidecar.config = pod_annotation(stage->tree, &target.site, "bankfull.io/config");
 	if (target.identity.tell_group) {
 		(void)snprintf(number, sizeof number, "%llu", (unsigned long long)target.identity.group);

@@ -29,6 +29,7 @@ struct sidecar {
 	const struct pod *pod;
 	struct identity identity;
 	struct str workload, metrics_url, flink_rest, config;
+	char labels[POD_LABELS_CAP];
 	bool named_by_pod; /* the pod's own name is the workload's: a Pod */
 };
 void sidecar_emit(struct emit *e, const struct sidecar *sidecar);

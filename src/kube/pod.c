@@ -15,6 +15,40 @@ struct str pod_annotation(const struct yml_tree *tree, const struct site *site, 
 	return yml_text(tree, yml_tree_merged(tree, yml_tree_merged(tree, metadata, "annotations"), key));
 }
 
+/* What a label may hold: no sign that means something in the agent's list, and none that is somebody's template. */
+static bool is_label(struct str text)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		char c = text.ptr[i];
+		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+		      c == '_' || c == '.'))
+			return false;
+	}
+	return text.len > 0 && text.len < 64;
+}
+
+void pod_labels(const struct yml_tree *tree, const struct site *site, const struct pod *pod, char ret[POD_LABELS_CAP])
+{
+	/* In the order of the alphabet, as the chart's library has them. */
+	static const char *const keys[] = { "app",
+					    "app.kubernetes.io/component",
+					    "app.kubernetes.io/instance",
+					    "app.kubernetes.io/name",
+					    "app.kubernetes.io/version",
+					    "component" };
+	unsigned metadata = yml_tree_merged(tree, site->template_, "metadata");
+	unsigned labels = yml_tree_merged(tree, metadata, "labels");
+	struct buf out = { .cap = POD_LABELS_CAP - 1 };
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+		struct str value = yml_text(tree, yml_tree_merged(tree, labels, keys[i]));
+		if (is_label(value))
+			(void)buf_printf(&out, "%s=%.*s,", keys[i], (int)value.len, value.ptr);
+	}
+	(void)buf_printf(&out, "qos=%s", pod->class_guaranteed ? "Guaranteed" : "Burstable");
+	str_copy(ret, POD_LABELS_CAP, buf_str(&out));
+	buf_done(&out);
+}
+
 static int say(const struct yml_tree *tree, const char *name, unsigned context, const char *key, struct said *ret,
 	       struct err *err)
 {
@@ -158,14 +192,30 @@ static int look_main(const struct yml_tree *tree, const char *name, const struct
 	return 0;
 }
 
+/* The kubelet's class counts the init containers as well. Flink's own container is the operator's to describe. */
+static bool all_guaranteed(const struct yml_tree *tree, const struct site *site, unsigned list)
+{
+	if (yml_at(tree, list)->kind != YML_LIST)
+		return true;
+	for (unsigned at = yml_at(tree, list)->first; at; at = yml_at(tree, at)->next)
+		if (!str_eq(container_name(tree, at), STR(SIDECAR_NAME)) &&
+		    !(site->type == SITE_FLINK && str_eq(container_name(tree, at), STR(FLINK_CONTAINER))) &&
+		    !is_guaranteed(tree, at))
+			return false;
+	return true;
+}
+
 static void look_resources(const struct yml_tree *tree, const struct site *site, struct pod *pod)
 {
 	uint64_t milli;
-	pod->guaranteed = site->type != SITE_FLINK || flink_guaranteed(tree, site);
-	for (unsigned at = yml_at(tree, pod->containers)->first; at; at = yml_at(tree, at)->next)
-		if (!str_eq(container_name(tree, at), STR(SIDECAR_NAME)) &&
-		    !(site->type == SITE_FLINK && str_eq(container_name(tree, at), STR(FLINK_CONTAINER))))
-			pod->guaranteed = pod->guaranteed && is_guaranteed(tree, at);
+	unsigned own = yml_tree_merged(tree, pod->spec, "resources");
+	unsigned init = yml_follow(tree, yml_tree_merged(tree, pod->spec, "initContainers"));
+	pod->guaranteed = (site->type != SITE_FLINK || flink_guaranteed(tree, site)) &&
+			  all_guaranteed(tree, site, pod->containers) && all_guaranteed(tree, site, init);
+	/* Where a pod has resources of its own, its class is by those alone (KEP-2837). */
+	bool has_own = !yml_is_null(tree, yml_tree_merged(tree, own, "limits")) ||
+		       !yml_is_null(tree, yml_tree_merged(tree, own, "requests"));
+	pod->class_guaranteed = has_own ? is_guaranteed(tree, pod->spec) : pod->guaranteed;
 	pod->main_limit = site->type == SITE_FLINK || resource(tree, pod->main, "limits", "memory").len > 0;
 	if (kubeqty_milli(resource(tree, pod->spec, "limits", "memory"), &milli))
 		pod->pod_limit_bytes = milli / 1000;

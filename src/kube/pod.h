@@ -21,7 +21,8 @@ struct pod {
 	struct str main_name;
 	struct said user, group;
 	bool shares, host_pid, flink;
-	bool guaranteed;          /* QoS class, as far as the text says */
+	bool guaranteed;          /* by its containers, as far as the text says */
+	bool class_guaranteed;    /* QoS class with the sidecar, which is Burstable otherwise: never BestEffort */
 	bool main_limit;          /* the watched container has, or will have, a memory limit */
 	bool drops_all;           /* the watched container drops all capabilities */
 	uint64_t pod_limit_bytes; /* the pod's own memory limit; 0: none is said */
@@ -35,4 +36,10 @@ int pod_look(const struct yml_tree *tree, const char *name, const struct site *s
 /* An annotation of the template; "" where it has none. */
 struct str pod_annotation(const struct yml_tree *tree, const struct site *site, const char *key);
 
+/*
+ * Labels of the template that tell one workload's pods from another's, and "qos", for the agent's setting of labels:
+ * "app=web,qos=Burstable". Kubernetes' downward API has no QoS class.
+ */
+enum { POD_LABELS_CAP = 640 };
+void pod_labels(const struct yml_tree *tree, const struct site *site, const struct pod *pod, char ret[POD_LABELS_CAP]);
 #endif

@@ -67,6 +67,7 @@ static void env_all(struct emit *e, const struct sidecar *s)
 	env_field(e, "BANKFULL_POD_UID", "metadata.uid");
 	env_field(e, "BANKFULL_NODE", "spec.nodeName");
 	env(e, "BANKFULL_CONTAINER", s->pod->main_name);
+	env(e, "BANKFULL_LABELS", str_of(s->labels));
 	if (s->pod->main_limit)
 		env_limit(e, s->pod->main_name);
 	if (s->pod->pod_limit_bytes) {

@@ -361,6 +361,32 @@ static void tells_what_it_knows(void **state)
 		  plain,
 		  { "BANKFULL_POD_LIMIT\n          value: \"1610612736\"" },
 		  NULL },
+		/* Its class is by its own resources, where it has some; else by all containers, the init ones as well. */
+		{ POD "      resources: {limits: {memory: 1.5Gi, cpu: 2}, requests: {memory: 1536Mi, cpu: 2000m}}\n",
+		  plain,
+		  { "BANKFULL_LABELS\n          value: \"qos=Guaranteed\"", "cpu: 50m" },
+		  NULL },
+		{ POD "        resources: {limits: {memory: 1Gi, cpu: 1}}\n",
+		  plain,
+		  { "BANKFULL_LABELS\n          value: \"qos=Guaranteed\"" },
+		  NULL },
+		{ POD
+		  "        resources: {limits: {memory: 1Gi, cpu: 1}}\n      initContainers:\n      - name: setup\n",
+		  plain,
+		  { "qos=Burstable", "cpu: 50m" },
+		  NULL },
+		{ POD
+		  "        resources: {limits: {memory: 1Gi, cpu: 1}}\n      resources: {requests: {memory: 1Gi}}\n",
+		  plain,
+		  { "qos=Burstable" },
+		  NULL },
+		/* Some of its labels, and none whose value no label can have. */
+		{ HEAD
+		  "    metadata:\n      labels: {component: tm, app: web, team: a, app.kubernetes.io/name: \"w,x\"}\n"
+		  "    spec:\n      containers:\n      - name: a\n",
+		  plain,
+		  { "value: \"app=web,component=tm,qos=Burstable\"" },
+		  NULL },
 		{ POD "      terminationGracePeriodSeconds: 120\n",
 		  plain,
 		  { "BANKFULL_GRACE\n          value: \"117s\"" },

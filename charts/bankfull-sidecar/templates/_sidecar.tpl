@@ -9,7 +9,7 @@ The agent as a native sidecar, as `bankfull inject` adds it. In the pod's spec o
     volumes:
       {{- include "bankfull.sidecar.volumes" $bankfull | nindent 6 }}
 
-image, container and workload are needed. collector, audience: where to, and for whom the token is made. caConfigMap: one of the
+image, container and workload are needed. labels: of the pod, as a map, passed on with its QoS class. podLimit: the pod's own memory limit, in bytes or Ki, Mi, Gi. collector, audience: where to, and for whom the token is made. caConfigMap: one of the
 pod's namespace with ca.crt; or caPem: its text. user, group: those of the container. limit: it has a memory limit. guaranteed: its
 pod is. cpu, memory: requests.
 */}}
@@ -64,12 +64,20 @@ pod is. cpu, memory: requests.
         fieldPath: spec.nodeName
   - name: BANKFULL_CONTAINER
     value: {{ .container | quote }}
+  {{- $told := list }}
+  {{- range $key, $value := .labels }}{{ $told = append $told (printf "%s=%s" $key $value) }}{{ end }}
+  - name: BANKFULL_LABELS
+    value: {{ append $told (printf "qos=%s" (ternary "Guaranteed" "Burstable" (default false .guaranteed))) | join "," | quote }}
   {{- if .limit }}
   - name: BANKFULL_LIMIT
     valueFrom:
       resourceFieldRef:
         containerName: {{ .container | quote }}
         resource: limits.memory
+  {{- end }}
+  {{- if .podLimit }}
+  - name: BANKFULL_POD_LIMIT
+    value: {{ .podLimit | quote }}
   {{- end }}
   ports:
   - name: bankfull

@@ -100,6 +100,13 @@ def once(b):
         b.cluster.delete(group, kind, "zz-after.example")
 
 
+def told(b, made, labels, limit):
+    """Labels and the limit of the pod stand in the sidecar's environment, and the class there is the server's own."""
+    env = env_of(sidecar(made))
+    b.ok(env.get("BANKFULL_LABELS") == labels and env.get("BANKFULL_POD_LIMIT") == limit
+         and f"qos={made['status']['qosClass']}" in labels.split(","), f"its sidecar is told {labels}", (env, made["status"]))
+
+
 def details(b):
     """Annotations, Guaranteed pods, and the user."""
     pod = plain_pod("details")
@@ -113,10 +120,19 @@ def details(b):
     pod["spec"]["containers"][0]["resources"] = {"limits": same, "requests": same}
     made = asked(b, "a Guaranteed pod", pod, "labelled", 1)
     b.ok(made["status"]["qosClass"] == "Guaranteed" and sidecar(made)["resources"]["limits"]["cpu"] == "250m", "it stays Guaranteed", made["status"])
+    told(b, made, "qos=Guaranteed", None)
     pod = plain_pod("burstable")
+    pod["metadata"]["labels"] = {"team": "a", "component": "taskmanager", "app": "fraud"}
     made = asked(b, "a Burstable pod", pod, "labelled", 1)
+    told(b, made, "app=fraud,component=taskmanager,qos=Burstable", None)
     resources = sidecar(made)["resources"]
     b.ok("cpu" not in resources["limits"] and resources["limits"]["memory"] == resources["requests"]["memory"], "its sidecar has no limit of CPU", resources)
+    own = {"cpu": "2", "memory": "3Gi"}
+    made = asked(b, "a pod with resources of its own", plain_pod("own", resources={"limits": own, "requests": own}), "labelled", 1)
+    told(b, made, "qos=Guaranteed", str(3 << 30))
+    own = {"memory": "3G"}
+    made = asked(b, "a pod with a limit of its own", plain_pod("half", resources={"limits": own}), "labelled", 1)
+    told(b, made, "qos=Burstable", str(3 * 10 ** 9))
     pod = plain_pod("user", securityContext={"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}})
     pod["spec"]["containers"][0]["securityContext"].update(runAsUser=1000, runAsGroup=1001)
     made = asked(b, "user and group of the watched container", pod, "labelled", 1)
