@@ -297,7 +297,7 @@ static bool postmortem_head(void *context, const struct store_postmortem_row *ro
 	if (!sees_agent(one->call, row->agent, &agent, &subject))
 		return false;
 	one->found = true;
-	(void)snprintf(etag, sizeof etag, "pm-%" PRId64 "-%u", row->row, row->parts_here);
+	(void)snprintf(etag, sizeof etag, "pm-%" PRId64 "-%u%s", row->row, row->parts_here, row->told ? "k" : "");
 	one->unchanged = api_unchanged(one->call, etag);
 	if (!one->unchanged) {
 		js_out_object(&one->call->out);

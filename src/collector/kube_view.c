@@ -4,7 +4,9 @@
 #include <stdlib.h>
 
 struct kube_view {
+	struct loop *loop;
 	struct kube_pods *pods;     /* NULL: not watched */
+	struct kube_deaths *deaths; /* with pods */
 	struct kube_events *events; /* NULL: none are told */
 	char namespaces[KUBE_NAMESPACES_MAX][KUBE_NAMESPACE_CAP];
 	size_t n_namespaces;
@@ -38,13 +40,13 @@ static int take_namespaces(struct kube_view *view, const char *list, struct err 
 
 static void on_pod(void *context, const struct pod_seen *pod, bool gone)
 {
-	(void)context;
-	(void)pod;
-	(void)gone;
+	struct kube_view *view = context;
+	(void)gone; /* the last that is told of a pod is like what was told before */
+	kube_deaths_take(view->deaths, pod, loop_now(view->loop), clock_wall());
 }
 
 static int make(struct kube_view *view, struct loop *loop, const struct collectorconf *conf, const struct fleet *fleet,
-		const struct silences *silences, struct logger *log, struct err *err)
+		const struct silences *silences, struct store *store, struct logger *log, struct err *err)
 {
 	struct kube_api api;
 	int rc = take_namespaces(view, conf->kube_namespaces, err);
@@ -54,7 +56,9 @@ static int make(struct kube_view *view, struct loop *loop, const struct collecto
 		const struct kube_pods_options options = {
 			.api = api, .namespaces = view->namespaces, .n_namespaces = view->n_namespaces, .log = log
 		};
-		rc = kube_pods_new(loop, &options, on_pod, view, &view->pods, err);
+		rc = kube_deaths_new(fleet, store, log, &view->deaths, err);
+		if (rc == 0)
+			rc = kube_pods_new(loop, &options, on_pod, view, &view->pods, err);
 	}
 	if (rc == 0 && conf->kube_events) {
 		const struct kube_events_options options = { .api = api,
@@ -73,12 +77,12 @@ int kube_view_new(struct loop *loop, const struct collectorconf *conf, struct fl
 		  struct err *err)
 {
 	struct kube_view *view = NULL;
-	(void)store;
 	if (conf->kube_pods || conf->kube_events) {
 		view = calloc(1, sizeof *view);
 		if (!view)
 			return err_set(err, ERR_NOMEM, "no memory for the view of Kubernetes");
-		int rc = make(view, loop, conf, fleet, silences, log, err);
+		view->loop = loop;
+		int rc = make(view, loop, conf, fleet, silences, store, log, err);
 		if (rc < 0) {
 			kube_view_free(view);
 			return rc;
@@ -90,9 +94,10 @@ int kube_view_new(struct loop *loop, const struct collectorconf *conf, struct fl
 
 void kube_view_step(struct kube_view *view, bool healthy, struct mono now, struct wall wall)
 {
-	(void)healthy;
 	if (view && view->pods)
 		kube_pods_step(view->pods, now);
+	if (view && view->deaths && healthy)
+		kube_deaths_step(view->deaths, now);
 	if (view && view->events)
 		kube_events_step(view->events, now, wall);
 }
@@ -118,6 +123,7 @@ void kube_view_free(struct kube_view *view)
 		return;
 	kube_events_free(view->events);
 	kube_pods_free(view->pods);
+	kube_deaths_free(view->deaths);
 	free(view);
 }
 
@@ -132,6 +138,8 @@ void kube_view_count(const struct kube_view *view, struct kube_view_counts *ret_
 		(struct kube_view_counts){ .pods_watched = view && view->pods, .events_told = view && view->events };
 	if (ret_counts->pods_watched)
 		kube_pods_count(view->pods, &ret_counts->pods);
+	if (view && view->deaths)
+		ret_counts->deaths_told_total = kube_deaths_told(view->deaths);
 	if (ret_counts->events_told)
 		kube_events_count(view->events, &ret_counts->events);
 }

@@ -21,6 +21,12 @@ static void put_pods(struct prom_out *out, const struct kube_pods_counts *counts
 		  counts->skipped_total);
 }
 
+static void put_deaths(struct prom_out *out, uint64_t told)
+{
+	put_total(out, "bankfull_collector_kube_postmortems_total",
+		  "Post-mortems beside which stands what Kubernetes says of the death.", told);
+}
+
 static void put_events(struct prom_out *out, const struct kube_events_counts *counts)
 {
 	put_total(out, "bankfull_collector_kube_events_total", "Events that the API server took.",
@@ -40,6 +46,8 @@ void metrics_kube(struct prom_out *out, const struct kube_view *kube)
 	kube_view_count(kube, &counts);
 	if (counts.pods_watched)
 		put_pods(out, &counts.pods);
+	if (counts.pods_watched)
+		put_deaths(out, counts.deaths_told_total);
 	if (counts.events_told)
 		put_events(out, &counts.events);
 }

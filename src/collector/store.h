@@ -88,6 +88,13 @@ enum { STORE_SAME_DEATH_MS = 120000 };
 int store_own_postmortem(struct store *store, int64_t agent, const struct wire_postmortem *whole, struct str text,
 			 struct wall received, struct err *err) __attribute__((warn_unused_result));
 
+/*
+ * What Kubernetes tells of a post-mortem that is here, as a part past all others: `text` is a frame's, {"body": {...}}. Its
+ * cause becomes this one. Told again, the first text stays. GONE: there is none of this id.
+ */
+int store_postmortem_told(struct store *store, int64_t agent, const char *id, enum death_cause cause, struct str text,
+			  struct err *err) __attribute__((warn_unused_result));
+
 /* --- reviews of tokens, by SHA-256 of the token --------------------------------------------------- */
 
 int store_token_put(struct store *store, const uint8_t sha256[32], const char *agent_id, struct wall expires,

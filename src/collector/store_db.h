@@ -26,6 +26,7 @@ enum {
 	STORE_STEP_ROWS = 1000,               /* of samples that one call of store_keep() moves */
 	STORE_PAGES_MAX = 1 << 30,            /* 4 TiB: SQLite's own end, less some */
 	STORE_ROLLUP_MS = 4 * 60 * 60 * 1000, /* minutes in one row: 240 points fill some three pages */
+	STORE_PART_TOLD = 1 << 20,            /* the part of a post-mortem that is Kubernetes': past all of an agent */
 	STORE_AGE_PACE = 24,                  /* retention catches up with the clock so fast, and no faster */
 };
 

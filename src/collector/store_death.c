@@ -155,6 +155,31 @@ int store_own_postmortem(struct store *store, int64_t agent, const struct wire_p
 	return store_note(store, put_own(store, agent, whole, text, received, &failure), &failure, err);
 }
 
+static int put_told(struct store *store, int64_t agent, const char *id, enum death_cause cause, struct str text,
+		    struct err *err)
+{
+	int64_t row = 0;
+	bool inferred;
+	int rc = find_id(store, agent, id, &row, &inferred, err);
+	if (rc == 0 && !row)
+		rc = err_set(err, ERR_GONE, "store: no post-mortem of this id");
+	sqlite3_stmt *change = rc == 0 ? store_statement(store, ST_DEATH_CAUSE, err) : NULL;
+	if (!change)
+		return rc < 0 ? rc : -EIO;
+	store_bind_int(change, 1, row);
+	store_bind_int(change, 2, cause);
+	rc = store_run(store, change, err);
+	return rc < 0 ? rc : add_part(store, row, STORE_PART_TOLD, text, err);
+}
+
+int store_postmortem_told(struct store *store, int64_t agent, const char *id, enum death_cause cause, struct str text,
+			  struct err *err)
+{
+	struct err failure = { 0 };
+	int rc = store_may_write(store, err);
+	return rc < 0 ? rc : store_note(store, put_told(store, agent, id, cause, text, &failure), &failure, err);
+}
+
 /* --- tokens: outside a batch each is a commit of its own, inside it goes with it ------------------- */
 
 int store_token_put(struct store *store, const uint8_t sha256[32], const char *agent_id, struct wall expires,

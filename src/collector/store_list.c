@@ -104,9 +104,11 @@ int store_each_finding(struct store *store, const struct store_filter *filter, s
 	}
 }
 
+_Static_assert(STORE_PART_TOLD == 1048576, "as the text below has it");
 #define DEATH_COLUMNS                                                                                                \
 	"SELECT postmortem.postmortem, agent, id, cause, owner, pid, died_ms, received_ms, title, parts, inferred, " \
-	"(SELECT count(*) FROM part WHERE part.postmortem = postmortem.postmortem)"
+	"(SELECT count(*) FROM part WHERE part.postmortem = postmortem.postmortem AND part < 1048576), "             \
+	"EXISTS (SELECT 1 FROM part WHERE part.postmortem = postmortem.postmortem AND part = 1048576)"
 
 static void death_of_row(sqlite3_stmt *s, struct store_postmortem_row *row)
 {
@@ -121,7 +123,8 @@ static void death_of_row(sqlite3_stmt *s, struct store_postmortem_row *row)
 		.parts = (unsigned)sqlite3_column_int(s, 9),
 		.inferred = sqlite3_column_int64(s, 10) != 0,
 		.parts_here = (unsigned)sqlite3_column_int(s, 11),
-		.text = store_column(s, 12),
+		.told = sqlite3_column_int64(s, 12) != 0,
+		.text = store_column(s, 13),
 	};
 	store_column_text(s, 2, row->id, sizeof row->id);
 	store_column_text(s, 8, row->title, sizeof row->title);

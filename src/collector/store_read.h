@@ -100,6 +100,7 @@ struct store_postmortem_row {
 	char title[160];
 	unsigned parts, parts_here;
 	bool inferred;
+	bool told;       /* Kubernetes told of it: store_postmortem_told() */
 	struct str text; /* part 0's frame, or the part asked for; empty unless asked for */
 };
 typedef bool store_postmortem_fn(void *context, const struct store_postmortem_row *row);

@@ -140,6 +140,50 @@ def watches_that_break(api):
     collector.stop()
 
 
+def deaths_are_told(api):
+    collector = kit.Collector("deaths", *options(api, "--kube-pods"))
+    until(20, lambda: collector.metric("bankfull_collector_kube_pods"))
+    agents = {}
+
+    def dies(name, cause, floor=0):
+        agent = agents[name] = Agent(collector, name, "uid-" + name)
+        agent.put({"type": "postmortem", "mono_ms": 1, "wall_ms": now_ms(), "id": "pm-" + name, "part": 0, "parts": 1, "cause": cause,
+                   "pid": 7, "died_ms": now_ms(), "title": "it died",
+                   "body": {"cause": cause, "limit_bytes": 1 << 30, "floor_bytes": floor}})
+
+    def told(name):
+        import json
+        rows = json.loads(collector.get("/api/v1/postmortems?pod=" + name)[1])["items"]
+        whole = json.loads(collector.get("/api/v1/postmortems/" + rows[0]["id"])[1]) if rows else {"bodies": []}
+        return whole, next((b["kubernetes"] for b in whole["bodies"] if "kubernetes" in b), None)
+
+    api.put(pod("full", "uid-full", **ended("OOMKilled", 137, now_ms())))  # before its post-mortem
+    dies("full", "unknown", (1 << 30) - 1000)
+    dies("limit", "container-limit")
+    dies("evicted", "sigkill")
+    dies("else", "sigkill")
+    dies("liar", "unknown")
+    api.put(pod("limit", "uid-limit", **ended("OOMKilled", 137, now_ms())))
+    api.put(pod("evicted", "uid-evicted", reason="Evicted", message="The node was low on resource: memory. Threshold"))
+    api.put(pod("evicted", "uid-evicted", reason="Evicted", message="The node was low on resource: memory. Threshold",
+                **ended("Error", 137, now_ms(), "state")), "DELETED")
+    api.put(pod("else", "uid-else", **ended("Error", 143, now_ms(), container="log")))  # another container, and another time
+    api.put(pod("else", "uid-else", **ended("Error", 1, now_ms() - 600000)))
+    api.put(pod("other", "uid-liar", namespace="kube-system", **ended("OOMKilled", 137, now_ms())))
+    for name, effect, cause in [("full", "corrects", "container-limit"), ("limit", "confirms", "container-limit"),
+                                ("evicted", "corrects", "node")]:
+        ok(until(30, lambda: told(name)[1]), "%s: Kubernetes tells of its death" % name, told(name))
+        whole, by = told(name)
+        ok(by and by["effect"] == effect and whole["cause"] == cause and whole["whole"] and whole["parts_here"] == 1,
+           "and %s it to %s" % (effect, cause), whole)
+    until(6, lambda: False)
+    ok(told("else")[1] is None and told("else")[0]["cause"] == "sigkill", "another container's, another time's is not its", told("else"))
+    ok(told("liar")[1] is None, "nor is that of a pod of another name", told("liar"))
+    ok(collector.metric("bankfull_collector_kube_postmortems_total") == 3, "each is told once")
+    collector.stop()
+    ok(collector.whole()[0], "the store is whole", collector.whole())
+
+
 def settings_that_are_none(api):
     for name, arguments, part in [
             ("a namespace that is none", options(api, "--kube-pods", "--kube-namespaces", "a,B"), "names of namespaces"),
@@ -159,6 +203,7 @@ def main():
     try:
         findings_become_events(api)
         watches_that_break(api)
+        deaths_are_told(api)
         settings_that_are_none(api)
         api.close()
     finally:

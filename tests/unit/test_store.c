@@ -476,6 +476,41 @@ static void inferred(void **state)
 	assert_false(got->rows[0].inferred);
 }
 
+static void tell(struct fixture *f, const char *id, enum death_cause cause, const char *text)
+{
+	OK(store_begin(f->store, err));
+	OK(store_postmortem_told(f->store, f->agent, id, cause, str_of(text), err));
+	OK(store_commit(f->store, err));
+}
+
+/* What Kubernetes tells is none of the agent's parts, and goes with a guess that gives way. */
+static void told(void **state)
+{
+	struct fixture *f = *state;
+	struct err why = { 0 };
+	put_inferred(f, "i1", at.ms - 8000);
+	tell(f, "i1", DEATH_NODE, "told");
+	tell(f, "i1", DEATH_NODE, "told again");
+	struct deaths *got = deaths_of(f);
+	assert_int_equal(got->n, 1);
+	assert_true(got->rows[0].told);
+	assert_int_equal(got->rows[0].cause, DEATH_NODE);
+	assert_int_equal(got->rows[0].parts_here, 1);
+	assert_string_equal(got->texts[0], "inferred");
+	got->n = 0;
+	OK(store_postmortem_parts(f->store, f->agent, "i1", take_death, got, err));
+	assert_int_equal(got->n, 2);
+	assert_string_equal(got->texts[1], "told");
+	put_part(f, storekit_death(1, "d1", 0, 1, at.ms), "own");
+	got = deaths_of(f);
+	assert_int_equal(got->n, 1);
+	assert_false(got->rows[0].told);
+	OK(store_begin(f->store, err));
+	assert_true(store_postmortem_told(f->store, f->agent, "none", DEATH_NODE, STR("told"), &why) < 0);
+	assert_int_equal(why.kind, ERR_GONE);
+	store_rollback(f->store);
+}
+
 /* --- tokens ---------------------------------------------------------------------------------------- */
 
 static void tokens(void **state)
@@ -498,8 +533,8 @@ int main(void)
 {
 #define WITH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		WITH(agents), WITH(samples),  WITH(limits), WITH(order),    WITH(no_batch),
-		WITH(gaps),   WITH(findings), WITH(deaths), WITH(inferred), WITH(tokens),
+		WITH(agents),   WITH(samples), WITH(limits),   WITH(order), WITH(no_batch), WITH(gaps),
+		WITH(findings), WITH(deaths),  WITH(inferred), WITH(told),  WITH(tokens),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

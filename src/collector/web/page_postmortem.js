@@ -24,6 +24,17 @@ function nth(n)
 	return `${count(n)}${tens > 10 && tens < 14 ? 'th' : ['th', 'st', 'nd', 'rd'][n % 10] ?? 'th'}`;
 }
 
+/* What its API server told of the same death: the last of the bodies, with --kube-pods. */
+function kubernetesSays(item)
+{
+	const told = item.bodies.find((one) => one?.kubernetes)?.kubernetes;
+	if (!told)
+		return null;
+	const said = [told.pod_reason, told.reason, known(told.exit_code) ? `exit status ${told.exit_code}` : null].filter(Boolean).join(', ');
+	return h('p', null, badge('kubernetes'), ' ', prose(said), told.pod_message ? [': ', prose(told.pod_message)] : null,
+		told.effect === 'confirms' ? '. It confirms the verdict' : told.effect === 'corrects' ? ['. It makes ', causeText(told.cause_before), ' ', causeText(item.cause)] : null, '.');
+}
+
 function verdict(item, body)
 {
 	const most = body.growth?.owners?.find((row) => row.owner === item.owner);
@@ -32,6 +43,7 @@ function verdict(item, body)
 		item.inferred ? h('p', null, badge('inferred'), ' No agent wrote this: the collector did, from what it held.') : null,
 		item.bodies[0] ? null : note('The part that holds the verdict is not here.'),
 		body.why ? h('p', null, prose(body.why), '.') : null,
+		kubernetesSays(item),
 		h('p', null, 'Grew most: ', item.owner ? [ownerMark(item.owner), most ? ` by ${bytes(most.grown_bytes)}, to ${bytes(most.to_bytes)}` : null] : 'not known', '.'),
 		known(body.deaths) ? h('p', null, `The ${nth(body.deaths)} death of this workload that its agent has seen`, known(body.deaths_same_owner) ? `, the ${nth(body.deaths_same_owner)} with this cause and owner` : '', '.') : null,
 		body.missing ? note('What would have made it certain: ', prose(body.missing), '.') : null,
