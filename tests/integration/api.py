@@ -418,7 +418,8 @@ def main():
     faults = list(openapi.lint())
     ok(not faults, "the OpenAPI file is whole", "\n".join(faults))
     # A receiver that nobody reaches: its alerts are due, and seen to be.
-    c = Collector("data", "--cluster", "prod", "--disk-cap", "1Gi", "--alertmanager", "http://127.0.0.1:%d" % free_port())
+    c = Collector("data", "--cluster", "prod", "--disk-cap", "1Gi", "--alertmanager", "http://127.0.0.1:%d" % free_port(),
+                  "--kube-pods", "--kube-events", "--kube-url", "http://127.0.0.1:%d" % free_port())  # nobody is there
 
     def connected():
         attempt("every path answers, and as the document says", every_path, c)
