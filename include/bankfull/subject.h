@@ -3,6 +3,7 @@
 #ifndef BANKFULL_SUBJECT_H
 #define BANKFULL_SUBJECT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum {
@@ -32,6 +33,8 @@ struct wire_subject {
 	size_t n_jobs;
 	struct wire_label labels[WIRE_LABELS_MAX];
 	size_t n_labels;
+	/* Not on the wire, the collector's alone: an agent of another pod says so, and nobody has confirmed it. */
+	bool asserted;
 };
 
 #endif

@@ -69,6 +69,7 @@ struct wire_hello {
 	struct wall wall;
 	struct wire_held epochs[WIRE_EPOCHS_MAX]; /* oldest first, the live one last */
 	size_t n_epochs;
+	enum tristate node_agent; /* true: it speaks for a pod that is not its own (`bankfull agent --node`) */
 };
 
 /* When the limit is reached: ledger/forecast.h. */

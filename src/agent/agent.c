@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/agent.h"
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "agent/agent_parts.h"
 #include "config/policyconf.h"
 #include "sys/clock.h"
+#include "sys/file.h"
 
 enum {
 	/* What is freed at the top goes back at once: an agent is measured by what it holds, not by how fast it mallocs. */
@@ -15,6 +19,7 @@ enum {
 	/* Texts of a scan and tables of rules come from mmap(2) and leave no holes. */
 	MMAP_BYTES = 64 * 1024,
 	STOP_RESERVE = 4, /* the last quarter of the grace period is for sending */
+	STATE_FILES_MAX = 256,
 };
 
 /* Settings that win over none: a policy that cannot be applied leaves the last good one. */
@@ -78,6 +83,7 @@ static void on_signal(void *context, int number)
 		return;
 	}
 	uint64_t grace = a->conf->grace_ms;
+	a->gone = a->conf->in_pod && number == SIGINT; /* nodechild.h: what it is told once its pod has gone */
 	a->leaving = true;
 	a->leave_at = mono_add_ms(clock_mono(), grace - grace / STOP_RESERVE);
 	logger_say(a->log, SAY_INFO, "stopping", "asked to end: what is left is sent");
@@ -115,9 +121,32 @@ static int make_state(struct agent *a, struct err *err)
 	return 0;
 }
 
+static bool remove_one(void *context, const char *name)
+{
+	return unlinkat(*(const int *)context, name, 0) == 0;
+}
+
+/* Each pod of a node has a directory of its own user's, which nobody else may clear away. What is not sent stays. */
+static void forget_state(const struct agent *a)
+{
+	struct err ignored;
+	struct outbox_counts counts;
+	auto_close int fd = -1;
+	if (!a->gone || !a->outbox || !a->conf->state_dir)
+		return;
+	outbox_count(a->outbox, &counts);
+	if (counts.spooled_messages || dir_open_at(AT_FDCWD, a->conf->state_dir, &fd, &ignored) < 0)
+		return;
+	if (dir_list(fd, STATE_FILES_MAX, remove_one, &fd, &ignored) == 0)
+		(void)rmdir(a->conf->state_dir);
+}
+
 static int make_outbox(struct agent *a, struct err *err)
 {
 	const struct agentconf *conf = a->conf;
+	/* One that is there, or cannot be made, is the spool's to judge. */
+	if (conf->in_pod && conf->state_dir)
+		(void)mkdir(conf->state_dir, 0700);
 	const struct outbox_options options = { .state_dir = conf->state_dir,
 						.spool_bytes = conf->spool_bytes,
 						.url = conf->collector,
@@ -130,6 +159,7 @@ static int make_outbox(struct agent *a, struct err *err)
 						.version = a->version,
 						.jdk = a->jdk,
 						.engine = a->engine,
+						.of_node = conf->in_pod,
 						.log = a->log };
 	static const struct outbox_events events = { on_policy, on_session };
 	return outbox_new(a->loop, &options, &a->subject, &events, a, &a->outbox, err);
@@ -177,6 +207,7 @@ static void unmake(struct agent *a)
 	if (a->slow)
 		agent_close(a);
 	server_free(a->server);
+	forget_state(a);
 	outbox_free(a->outbox);
 	slow_free(a->slow);
 	loop_watch_free(a->onlooker_watch);

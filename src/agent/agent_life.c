@@ -56,7 +56,11 @@ static int find(struct agent *a, size_t *ret_others, struct err *err)
 		return rc;
 	/* Without a pid, or when the one that was named has ended: whoever runs an engine now. */
 	int pid = 0;
-	rc = target_first(&pid, ret_others, err);
+	const struct agentconf *conf = a->conf;
+	const struct target_scope scope = { .pod_uid = conf->in_pod ? conf->subject.pod_uid : NULL,
+					    .container = conf->subject.container,
+					    .logs = conf->node_logs };
+	rc = target_first(&scope, &pid, ret_others, err);
 	return rc < 0 ? rc : watch_open(&a->watch, &options, pid, err);
 }
 

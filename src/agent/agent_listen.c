@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The agent's own listener: /metrics, /healthz, /readyz. A port that is taken degrades, and is tried again. */
-#include <stdlib.h>
-
 #include "agent/agent_parts.h"
 #include "agent/expose.h"
-#include "base/esc.h"
+#include "agent/page.h"
 #include "data/js.h"
 #include "data/prom_out.h"
 #include "sys/clock.h"
 
-enum {
-	DEFAULT_PORT = 9482,
-	CONNECTIONS_MAX = 16, /* a scraper or two, and a probe */
-	STALE_TICKS = 5,      /* so many intervals without a tick: something holds the loop */
-};
+enum { STALE_TICKS = 5 }; /* so many intervals without a tick: something holds the loop */
 
 static void reply_metrics(const struct agent *a, struct server_reply *reply)
 {
@@ -95,46 +89,10 @@ static void on_request(void *context, const struct server_request *request, stru
 		reply->status = 404;
 }
 
-/* "ADDRESS:PORT" as the settings checked it; brackets around IPv6 are taken off. */
-static bool take_address(const char *listen, char *dest, size_t cap, uint16_t *ret_port)
-{
-	const char *colon = strrchr(listen, ':');
-	uint64_t port;
-	if (!colon || !str_is_u64(str_of(colon + 1), &port) || port > UINT16_MAX)
-		return false;
-	struct str host = { listen, (size_t)(colon - listen) };
-	if (host.len >= 2 && host.ptr[0] == '[' && host.ptr[host.len - 1] == ']')
-		host = (struct str){ host.ptr + 1, host.len - 2 };
-	str_copy(dest, cap, host);
-	*ret_port = (uint16_t)port;
-	return true;
-}
-
 void agent_listen(void *context)
 {
 	struct agent *a = context;
-	char address[64] = "";
-	struct err err = { 0 };
-	uint16_t port = DEFAULT_PORT;
-	const char *said = a->conf->listen;
-	if (said && strcmp(said, "off") == 0)
-		return;
-	if (said && !take_address(said, address, sizeof address, &port))
-		return; /* the settings refuse it */
-	/* In a pod Prometheus comes from elsewhere; on a machine only who asks for it opens a port to the world. */
-	if (!said && !getenv("KUBERNETES_SERVICE_HOST"))
-		str_copy(address, sizeof address, STR("127.0.0.1"));
-	struct server_options options = { .listeners = { { "metrics", address, port, { NULL, NULL, NULL } } },
-					  .n_listeners = 1,
-					  .max_connections = CONNECTIONS_MAX,
-					  .max_per_address = CONNECTIONS_MAX,
-					  .max_body = 1024 };
 	static const struct server_events events = { .on_request = on_request };
-	if (server_new(a->loop, &options, &events, a, &a->server, &err) == 0) {
-		logger_say(a->log, SAY_INFO, "listening", "/metrics on port %u of %s", server_port(a->server, 0),
-			   address[0] ? address : "all addresses");
-		return;
-	}
-	logger_say(a->log, SAY_WARNING, "listen-failed", "no /metrics: %s; tried again in a minute", err.message);
-	loop_timer_set(a->listen_timer, LISTEN_AGAIN_MS);
+	if (!page_listen(a->loop, a->conf->listen, &events, a, a->log, &a->server))
+		loop_timer_set(a->listen_timer, PAGE_LISTEN_AGAIN_MS);
 }

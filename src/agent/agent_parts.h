@@ -26,7 +26,6 @@ enum {
 	URGENT_INTERVAL_MS = 1000,
 	TICK_GAP_MS = 1000,       /* what memory.events wakes comes no closer to the tick before */
 	LOOK_INTERVAL_MS = 2000,  /* while there is no target */
-	LISTEN_AGAIN_MS = 60000,  /* while the port is taken */
 	FIRST_SCAN_WAIT_MS = 6000 /* for what JVM and engine say, so that the first books have their claims */
 };
 
@@ -69,6 +68,7 @@ struct agent {
 	struct ruleconf rules;    /* in force: our own, or under a policy */
 	uint32_t policy_interval_ms;
 	uint64_t policy_version, policies_refused_total;
+	bool gone;              /* leaving: its pod is gone, and what is kept of it may go */
 	bool leaving, stopping; /* asked to end: the JVM is watched on; what is left is sent */
 	struct mono leave_at;   /* leaving: at the latest */
 

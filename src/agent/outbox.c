@@ -260,6 +260,7 @@ static int make_uplink(struct outbox *outbox, const struct outbox_options *optio
 		.version = options->version,
 		.jdk = options->jdk,
 		.engine = options->engine,
+		.of_node = options->of_node,
 		.backoff_min_ms = options->backoff_min_ms ? options->backoff_min_ms : BACKOFF_MIN_MS,
 		.backoff_max_ms = options->backoff_max_ms ? options->backoff_max_ms : BACKOFF_MAX_MS,
 	};

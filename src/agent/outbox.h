@@ -23,6 +23,7 @@ struct outbox_options {
 	const char *token_file, *ca_file, *ca_pem, *cert_file, *key_file, *server_name;
 	const char *version;
 	const char *jdk, *engine;                /* of hello, kept by pointer: may change between sessions */
+	bool of_node;                            /* it speaks for a pod that is not its own */
 	unsigned backoff_min_ms, backoff_max_ms; /* 0: 500, 60000 */
 	unsigned subject_ms;                     /* 0: 10000; see outbox_subject() */
 	struct logger *log;

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/target.h"
 
+#include <fcntl.h>
+
 #include "agent/build.h"
 #include "base/esc.h"
 #include "base/limits.h"
 #include "engine/detect.h"
 #include "jvm/cmdline.h"
 #include "jvm/jvmfind.h"
+#include "kernel/podlogs.h"
 #include "kernel/smaps.h"
 #include "sys/file.h"
 #include "sys/proc.h"
 
 /* A launcher is not always called java (jsvc, embedded JVMs), but only those that map libjvm.so count, where maps may be read. */
-static bool look(int proc_fd, int pid, struct detection *ret_detection)
+bool target_look(int proc_fd, int pid, struct detection *ret_detection)
 {
 	struct err ignored;
 	auto_close int pid_fd = -1;
@@ -42,13 +45,44 @@ static bool look(int proc_fd, int pid, struct detection *ret_detection)
 	return true;
 }
 
+bool target_pod(int pid_fd, struct podpath *ret)
+{
+	struct err ignored;
+	struct cgpath paths;
+	auto_buf struct buf text = { 0 };
+	if (file_read_at(pid_fd, "cgroup", LIMIT_PROC_FILE, &text, &ignored) < 0 ||
+	    cgpath_parse(buf_str(&text), &paths, &ignored) < 0)
+		return false;
+	return (paths.has_v2 && podpath_parse(paths.v2, ret)) ||
+	       (paths.has_v1_memory && podpath_parse(paths.v1_memory, ret));
+}
+
+static bool is_in_scope(const struct target_scope *scope, int proc_fd, int pid)
+{
+	struct err ignored;
+	struct podpath pod;
+	struct podlogs_container container;
+	auto_close int pid_fd = -1, logs_fd = -1;
+	if (!scope || !scope->pod_uid)
+		return true;
+	if (proc_open(proc_fd, pid, &pid_fd, &ignored) < 0 || !target_pod(pid_fd, &pod) ||
+	    strcmp(pod.pod_uid, scope->pod_uid) != 0)
+		return false;
+	/* Of a container that nobody names its pod is enough: better one of two than none. */
+	if (!scope->container || !scope->container[0] || !scope->logs ||
+	    dir_open_at(AT_FDCWD, scope->logs, &logs_fd, &ignored) < 0 ||
+	    podlogs_find_container(logs_fd, pod.container_id, &container, &ignored) < 0)
+		return true;
+	return strcmp(container.name, scope->container) == 0;
+}
+
 struct found {
 	int first_engine; /* 0: none */
 	int n_engines, n_jvms;
 };
 
 /* Looks at all processes; `list` may be NULL. */
-static int look_at_all(struct found *ret, struct buf *list, struct err *err)
+static int look_at_all(const struct target_scope *scope, struct found *ret, struct buf *list, struct err *err)
 {
 	auto_close int proc_fd = -1;
 	auto_(pid_list_done) struct pid_list pids = { 0 };
@@ -58,7 +92,7 @@ static int look_at_all(struct found *ret, struct buf *list, struct err *err)
 	*ret = (struct found){ 0 };
 	for (size_t i = 0; rc == 0 && i < pids.n; i++) {
 		struct detection detection;
-		if (!look(proc_fd, pids.pids[i], &detection))
+		if (!is_in_scope(scope, proc_fd, pids.pids[i]) || !target_look(proc_fd, pids.pids[i], &detection))
 			continue;
 		bool engine = detection.kind != ENGINE_JVM && detection.kind != ENGINE_UNKNOWN;
 		ret->n_jvms++;
@@ -76,7 +110,7 @@ static int look_at_all(struct found *ret, struct buf *list, struct err *err)
 int target_find(int *ret_pid, struct buf *list, struct err *err)
 {
 	struct found found;
-	int rc = look_at_all(&found, list, err);
+	int rc = look_at_all(NULL, &found, list, err);
 	if (rc < 0)
 		return rc;
 	if (found.n_engines > 1)
@@ -93,12 +127,14 @@ int target_find(int *ret_pid, struct buf *list, struct err *err)
 	return 0;
 }
 
-int target_first(int *ret_pid, size_t *ret_others, struct err *err)
+int target_first(const struct target_scope *scope, int *ret_pid, size_t *ret_others, struct err *err)
 {
 	struct found found;
-	int rc = look_at_all(&found, NULL, err);
+	int rc = look_at_all(scope, &found, NULL, err);
 	if (rc < 0)
 		return rc;
+	if (!found.n_engines && scope && scope->pod_uid)
+		return err_set(err, ERR_GONE, "no JVM of pod %s runs Flink or Kafka Streams now", scope->pod_uid);
 	if (!found.n_engines && found.n_jvms)
 		return err_set(err, ERR_GONE,
 			       "no JVM here runs Flink or Kafka Streams; %d %s something else: choose one with --pid",

@@ -67,6 +67,7 @@ static bool hello(struct uplink *uplink, struct mono now, struct wall wall, stru
 	copy_text(h->engine, sizeof h->engine, uplink->options.engine);
 	h->mono_ms = mono_ms_until(uplink->began, now);
 	h->wall = wall;
+	h->node_agent = uplink->options.of_node ? TRISTATE_TRUE : TRISTATE_UNREAD;
 	for (size_t i = 0; i < spool_n(spool) && h->n_epochs < WIRE_EPOCHS_MAX; i++) {
 		const struct spool_epoch *epoch = spool_at(spool, i);
 		if (epoch->offered)

@@ -39,6 +39,7 @@ struct uplink_options {
 	struct spool *spool;
 	const char *version, *jdk, *engine; /* of hello; kept by pointer, may be NULL */
 	unsigned backoff_min_ms, backoff_max_ms;
+	bool of_node; /* it speaks for a pod that is not its own */
 };
 
 struct uplink {

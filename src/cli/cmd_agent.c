@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/node.h"
 #include "cli/commands.h"
 #include "cli/options.h"
 #include "sys/logger.h"
@@ -15,9 +16,11 @@ static int help(void)
 {
 	struct err err = { 0 };
 	auto_buf struct buf out = { .cap = HELP_CAP };
-	(void)buf_puts(&out, "usage: bankfull agent [OPTION]...\n"
-			     "Watches one JVM and its container: samples, findings and post-mortems to a collector,\n"
-			     "/metrics for Prometheus, a log on stderr, post-mortems on stdout.\n\n");
+	(void)buf_puts(
+		&out,
+		"usage: bankfull agent [OPTION]...\n"
+		"Watches one JVM and its container (--node: those of all pods of a node): samples, findings and post-mortems to a collector,\n"
+		"/metrics for Prometheus, a log on stderr, post-mortems on stdout.\n\n");
 	agentconf_help(&out);
 	(void)buf_puts(&out,
 		       "\nEach option is also a variable: --state-dir is BANKFULL_STATE_DIR. It ends by SIGTERM.\n"
@@ -43,7 +46,9 @@ int cmd_agent(int argc, char **argv)
 	(void)signal(SIGPIPE, SIG_IGN);
 	struct logger log;
 	logger_init(&log, STDERR_FILENO, conf->log_debug ? SAY_DEBUG : SAY_INFO);
-	int rc = agent_run(conf, &log, bankfull_version, &err);
+	const struct node_call call = { argc, argv, environ };
+	int rc = conf->node ? node_run(conf, &call, &log, bankfull_version, &err)
+			    : agent_run(conf, &log, bankfull_version, &err);
 	int status = rc < 0 ? command_error(argv[0], &err) : EXIT_OK;
 	agentconf_done(conf);
 	return status;

@@ -33,7 +33,7 @@ void doctor_access(struct checkup *checkup, const struct agentconf *conf)
 		.pid = conf->pid, .no_attach = true, .no_metrics = true, .limit = conf->limit
 	};
 	size_t others = 0;
-	if (!options.pid && target_first(&options.pid, &others, &err) < 0) {
+	if (!options.pid && target_first(NULL, &options.pid, &others, &err) < 0) {
 		checkup_say(
 			checkup, CHECKUP_BAD, "JVM",
 			"is it started? Set shareProcessNamespace: true; another JVM than of Flink or Kafka Streams takes --pid",

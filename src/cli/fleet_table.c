@@ -165,8 +165,11 @@ static void name_text(char dest[CELL_CAP], const struct js *row, bool pods)
 		(void)snprintf(agent, sizeof agent, "agent %.*s", (int)(id.len > 63 ? 63 : id.len), id.ptr);
 		name = str_of(agent);
 	}
-	(void)snprintf(dest, CELL_CAP, "%.*s%s%.*s", (int)(space.len > 63 ? 63 : space.len), space.ptr,
-		       space.len ? "/" : "", (int)(name.len > 255 ? 255 : name.len), name.ptr);
+	bool asserted = false;
+	(void)js_bool(js_get(row, "asserted"), &asserted);
+	(void)snprintf(dest, CELL_CAP, "%.*s%s%.*s%s", (int)(space.len > 63 ? 63 : space.len), space.ptr,
+		       space.len ? "/" : "", (int)(name.len > 255 ? 255 : name.len), name.ptr,
+		       asserted ? " (asserted)" : "");
 }
 
 /* Pods: "stale"; workloads: how many of its pods are heard, "29/30". */

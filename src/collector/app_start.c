@@ -6,6 +6,7 @@
 #include "collector/app_parts.h"
 #include "collector/fleet_load.h"
 #include "collector/leaf.h"
+#include "collector/node_agent.h"
 #include "collector/store_audit.h"
 
 enum { DEED_MS = 3600 * 1000 }; /* the same login is put down once */
@@ -117,9 +118,11 @@ static int make_ingest(struct app *app, struct err *err)
 		.policies = conf->policies.n ? &conf->policies : NULL,
 		.silences = app->silences,
 		.pods = kube_view_book(app->kube),
+		.node_agents = conf->node_agents,
 		.log = app->log,
 	};
-	return ingest_new(app->loop, &options, app->store, app->fleet, &app->ingest, err);
+	int rc = conf->node_agents ? node_agents_check(conf->node_agents, err) : 0;
+	return rc < 0 ? rc : ingest_new(app->loop, &options, app->store, app->fleet, &app->ingest, err);
 }
 
 static int make_alerts(struct app *app, struct err *err)

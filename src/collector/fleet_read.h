@@ -20,6 +20,7 @@ enum {
 struct subject_view {
 	const char *cluster, *namespace_, *workload, *pod, *pod_uid, *node, *container; /* "" where not known */
 	enum wire_role role;
+	bool asserted; /* an agent of another pod says so, and nobody has confirmed it */
 	uint8_t n_jobs, n_labels;
 	const char *jobs[WIRE_JOBS_MAX];
 	struct {

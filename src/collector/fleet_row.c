@@ -115,6 +115,7 @@ static void put_pod(struct js_out *out, const struct row_context *context, const
 	put_text(out, "namespace", pod->subject.namespace_);
 	put_text(out, "cluster", pod->subject.cluster);
 	put_text(out, "node", pod->subject.node);
+	api_put_bool(out, "asserted", pod->subject.asserted);
 	put_versions(out, pod);
 	put_text(out, "state", pod_state_names[entry->state]);
 	put_worst(out, context, &worst);

@@ -12,6 +12,7 @@ void subject_view_of(const struct wire_subject *subject, struct subject_view *re
 		.node = subject->node,
 		.container = subject->container,
 		.role = subject->role,
+		.asserted = subject->asserted,
 		.n_jobs = (uint8_t)subject->n_jobs,
 		.n_labels = (uint8_t)subject->n_labels,
 	};

@@ -289,7 +289,7 @@ void ingest_recheck(struct ingest *ingest, ingest_holds_fn *holds, void *context
 {
 	for (struct session *s = ingest->sessions, *next; s; s = next) {
 		next = s->next;
-		if (!holds(context, s->method, s->id))
+		if (!holds(context, s->method, s->shown_id))
 			session_deny(s);
 	}
 }
@@ -376,6 +376,7 @@ struct session *ingest_open(struct ingest *ingest, const struct auth_agent *agen
 	session->vouched = vouched;
 	session->ingest = ingest;
 	str_copy(session->id, sizeof session->id, str_of(agent->id));
+	str_copy(session->shown_id, sizeof session->shown_id, str_of(agent->id));
 	str_copy(session->peer, sizeof session->peer, str_of(peer));
 	memcpy(session->method, agent->method, sizeof session->method);
 	session->expires = agent->expires;

@@ -30,6 +30,7 @@ struct ingest_options {
 	const struct policies *policies;     /* config/policyconf.h, or NULL */
 	struct silences *silences;           /* collector/silences.h, or NULL */
 	const struct podbook *pods;          /* collector/podbook.h; NULL: Kubernetes' pods are not watched */
+	const char *node_agents;             /* collector/node_agent.h; NULL: nobody speaks for another pod */
 	struct logger *log;                  /* or NULL */
 };
 

@@ -42,8 +42,10 @@ struct session {
 	bool in_batch, listed;
 	struct server_ws *ws; /* NULL until it is open, and in tests without sockets */
 	char id[WIRE_NAME_CAP], peer[64], method[16];
-	struct wall expires;        /* of its credentials; ms 0: never */
-	struct auth_agent *vouched; /* until hello: the pod that its credentials name, where they name one */
+	char shown_id[WIRE_NAME_CAP]; /* what its credentials said before hello */
+	bool of_node;                 /* it speaks for a pod that is not its own: `id` is of that, node_agent.h */
+	struct wall expires;          /* of its credentials; ms 0: never */
+	struct auth_agent *vouched;   /* until hello: the pod that its credentials name, where they name one */
 	struct mono opened;
 	enum session_state state;
 	int64_t agent; /* 0 before hello */

@@ -6,6 +6,33 @@
 #include <stdio.h>
 
 #include "base/esc.h"
+#include "collector/node_agent.h"
+
+/* False: the session was told why not. True: it speaks for its own pod, or `*ret_asserted` for that of another. */
+static bool may_speak(struct session *session, const struct wire_hello *hello, bool *ret_asserted)
+{
+	const struct ingest_options *options = &session->ingest->options;
+	const struct node_claim claim = { .id = session->id,
+					  .method = session->method,
+					  .namespace_ = session->vouched ? session->vouched->namespace_ : "",
+					  .account = session->vouched ? session->vouched->account : "",
+					  .node = session->vouched ? session->vouched->node : "" };
+	struct err err;
+	enum node_verdict verdict;
+	*ret_asserted = false;
+	if (hello->node_agent != TRISTATE_TRUE)
+		return true;
+	char id[WIRE_NAME_CAP];
+	if (node_agent_judge(options->node_agents, options->pods, &claim, &hello->subject, &verdict, &err) < 0 ||
+	    node_agent_id(&claim, &hello->subject, id, &err) < 0) {
+		session_fail(session, WIRE_ERR_STATE, "%s", err.message);
+		return false;
+	}
+	memcpy(session->id, id, sizeof id);
+	session->of_node = true;
+	*ret_asserted = verdict == NODE_ASSERTED;
+	return true;
+}
 
 /* With no authentication the payload names itself; it proves nothing, and whoever configured that knows. */
 static void settle_id(struct session *session, const struct wire_hello *hello)
@@ -42,6 +69,13 @@ static void vouch(struct session *session, struct wire_subject *subject)
 	const struct auth_agent *agent = session->vouched;
 	if (!agent)
 		return;
+	/* A node agent's credentials name its own pod: of the one that it speaks for the node alone is theirs to say. */
+	if (session->of_node) {
+		(void)vouch_one(subject->node, sizeof subject->node, agent->node);
+		free(session->vouched);
+		session->vouched = NULL;
+		return;
+	}
 	bool other = vouch_one(subject->namespace_, sizeof subject->namespace_, agent->namespace_);
 	other |= vouch_one(subject->pod, sizeof subject->pod, agent->pod);
 	other |= vouch_one(subject->node, sizeof subject->node, agent->node);
@@ -127,6 +161,9 @@ void hello_take(struct session *session, const struct wire_hello *hello)
 		session_fail(session, WIRE_ERR_STATE, "a second hello");
 		return;
 	}
+	bool asserted;
+	if (!may_speak(session, hello, &asserted))
+		return;
 	settle_id(session, hello);
 	if (is_anothers(session, hello)) {
 		session_fail(session, WIRE_ERR_SEQUENCE, "hello: epochs: one is another agent's, which is connected");
@@ -138,6 +175,7 @@ void hello_take(struct session *session, const struct wire_hello *hello)
 		return;
 	}
 	*session->hello = *hello;
+	session->hello->subject.asserted = asserted;
 	vouch(session, &session->hello->subject);
 	if (ingest->options.cluster)
 		str_copy(session->hello->subject.cluster, sizeof session->hello->subject.cluster,

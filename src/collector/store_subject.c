@@ -26,6 +26,10 @@ int store_subject_write(const struct wire_hello *hello, struct buf *out, struct 
 		js_out_key(&js, fields[i].key);
 		js_out_text(&js, fields[i].value);
 	}
+	if (s->asserted) {
+		js_out_key(&js, "asserted");
+		js_out_bool(&js, true);
+	}
 	js_out_key(&js, "role");
 	js_out_u64(&js, s->role);
 	js_out_key(&js, "jobs");
@@ -77,6 +81,7 @@ int store_subject_read(struct str text, struct wire_hello *ret_hello, struct err
 	read_text(js_get(root, "engine"), hello.engine, sizeof hello.engine);
 	if (js_u64(js_get(root, "role"), &role) && role < ROLE_COUNT)
 		s.role = (enum wire_role)role;
+	s.asserted = js_bool(js_get(root, "asserted"), &s.asserted) && s.asserted;
 	const struct js *jobs = js_get(root, "jobs"), *labels = js_get(root, "labels");
 	for (; s.n_jobs < js_len(jobs) && s.n_jobs < WIRE_JOBS_MAX; s.n_jobs++)
 		read_text(js_at(jobs, s.n_jobs), s.jobs[s.n_jobs], sizeof s.jobs[0]);

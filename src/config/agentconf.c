@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/agentconf.h"
 
+#include <errno.h>
 #include <stddef.h>
+
+#include "base/globs.h"
 
 #define AT(field) offsetof(struct agentconf, field)
 
+enum { TARGETS_DEFAULT = 32 };
 enum { ALL = SETTING_BY_FLAG | SETTING_BY_ENV | SETTING_BY_FILE, RUN = SETTING_BY_FLAG | SETTING_BY_ENV };
 
 static const char no_secret[] = "secrets come from files, which other processes cannot see: name one with token-file";
@@ -28,6 +32,21 @@ static const struct setting_info table[] = {
 	{ "no-attach", "", "do not ask the JVM by the attach protocol", ALL, SETTING_SWITCH, AT(no_attach), 0, 0, 0,
 	  0 },
 	{ "no-metrics", "", "do not fetch any metrics page", ALL, SETTING_SWITCH, AT(no_metrics), 0, 0, 0, 0 },
+	/* node mode */
+	{ "node-mode", "",
+	  "watch every JVM that runs Flink or Kafka Streams in a pod of this node, each in a process of its own; --node alone says the same",
+	  RUN, SETTING_SWITCH, AT(node), 0, 0, 0, 0 },
+	{ "match", "NAMESPACE/POD,...", "with --node-mode, pods whose names fit one of these patterns alone (*/*)", ALL,
+	  SETTING_TEXT, AT(match), 0, 0, 0, 0 },
+	{ "max-targets", "N", "with --node-mode, watch so many pods at most, 1 to 128 (32)", ALL, SETTING_COUNT,
+	  AT(max_targets), 1, AGENT_TARGETS_MAX, 0, 0 },
+	{ "node-logs", "DIR",
+	  "where the node's /var/log/pods and /var/log/containers are mounted: their names tell pods'", ALL,
+	  SETTING_FILE, AT(node_logs), 0, 0, 0, 0 },
+	{ "node-cgroup", "DIR", "where the node's /sys/fs/cgroup is mounted: it tells limits and classes of pods", ALL,
+	  SETTING_FILE, AT(node_cgroup), 0, 0, 0, 0 },
+	{ "in-pod", "", "watch a JVM of the pod with --pod-uid alone: what --node-mode starts for each pod", RUN,
+	  SETTING_SWITCH, AT(in_pod), 0, 0, 0, 0 },
 	/* how often */
 	{ "interval", "TIME", "from one sample to the next, 1s to 5m (5s); 1s near the limit", ALL, SETTING_TIME,
 	  AT(interval_ms), 1000, 300000, 0, 0 },
@@ -99,8 +118,54 @@ static void set_defaults(struct agentconf *conf)
 				    .smaps_share_bp = 20,
 				    .smaps_hold_ms = 50,
 				    .http_timeout_ms = 2000,
+				    .max_targets = TARGETS_DEFAULT,
 				    .grace_ms = 27000 };
 	ruleconf_init(&conf->rules);
+}
+
+/* What is of one pod has no place where many are watched. */
+static const char *of_one_pod(const struct agentconf *conf)
+{
+	const struct wire_subject *subject = &conf->subject;
+	const struct {
+		bool said;
+		const char *name;
+	} one_pods[] = {
+		{ conf->pid != 0, "pid" },
+		{ conf->cgroup_directory != NULL, "cgroup" },
+		{ conf->limit.kind != LIMIT_UNREAD, "limit" },
+		{ conf->pod_limit.kind != LIMIT_UNREAD, "pod-limit" },
+		{ conf->n_metrics_urls > 0, "metrics" },
+		{ conf->flink_rest != NULL, "flink-rest" },
+		{ conf->flink_conf != NULL, "flink-conf" },
+		{ conf->in_pod, "in-pod" },
+		{ subject->namespace_[0] != '\0', "namespace" },
+		{ subject->workload[0] != '\0', "workload" },
+		{ subject->pod[0] != '\0', "pod" },
+		{ subject->pod_uid[0] != '\0', "pod-uid" },
+		{ subject->container[0] != '\0', "container" },
+		{ subject->n_labels > 0, "labels" },
+	};
+	for (size_t i = 0; i < sizeof one_pods / sizeof one_pods[0]; i++)
+		if (one_pods[i].said)
+			return one_pods[i].name;
+	return NULL;
+}
+
+static int check_node(const struct agentconf *conf, struct err *err)
+{
+	const char *one = conf->node ? of_one_pod(conf) : NULL;
+	if (one)
+		return err_set(err, ERR_USAGE, "%s is of one pod, and node-mode watches many: leave it out", one);
+	if (!conf->node && !conf->in_pod && (conf->match || conf->max_targets != TARGETS_DEFAULT))
+		return err_set(err, ERR_USAGE, "%s goes with node-mode", conf->match ? "match" : "max-targets");
+	if (conf->in_pod && !conf->subject.pod_uid[0])
+		return err_set(err, ERR_USAGE, "in-pod needs pod-uid");
+	if (conf->match && globs_check(str_of(conf->match), err) < 0) {
+		err_wrap(err, "match");
+		return -EINVAL;
+	}
+	return 0;
 }
 
 /* What one setting cannot see of another. */
@@ -117,7 +182,7 @@ static int check(const struct agentconf *conf, struct err *err)
 		return err_set(
 			err, ERR_USAGE,
 			"smaps-interval is shorter than interval: a scan is made at a sample; set it to the same or more");
-	return 0;
+	return check_node(conf, err);
 }
 
 static int parse(int argc, char **argv, char *const environment[], struct agentconf *conf, struct err *err)

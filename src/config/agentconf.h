@@ -10,7 +10,7 @@
 #include "config/ruleconf.h"
 #include "config/settings.h"
 
-enum { AGENT_URLS_MAX = 8 };
+enum { AGENT_URLS_MAX = 8, AGENT_TARGETS_MAX = 128 };
 
 struct agentconf {
 	/* what to watch */
@@ -22,6 +22,13 @@ struct agentconf {
 	const char *flink_rest, *flink_conf;
 	bool no_attach, no_metrics;
 	uint64_t http_timeout_ms;
+	/* node mode: one agent for all pods of a node */
+	bool node;
+	const char *match;       /* NAMESPACE/POD patterns, comma-separated; NULL: all */
+	uint64_t max_targets;    /* 32 */
+	const char *node_logs;   /* /var/log of the node, or at least its pods/ and containers/; NULL: not mounted */
+	const char *node_cgroup; /* /sys/fs/cgroup of the node; NULL: not mounted */
+	bool in_pod;             /* only JVMs of the pod subject.pod_uid: what node mode starts for each */
 	/* how often */
 	uint64_t interval_ms;        /* 5 s */
 	uint64_t scrape_interval_ms; /* 15 s */

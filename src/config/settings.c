@@ -35,6 +35,15 @@ static const struct setting_info *find(const struct settings_source *source, str
 	return NULL;
 }
 
+/* "--node" alone, where "--node NAME" names something, is the switch "--node-mode". */
+static const struct setting_info *find_mode(const struct settings_source *source, const struct setting_info *info)
+{
+	char name[48];
+	int len = snprintf(name, sizeof name, "%s-mode", info->name);
+	const struct setting_info *mode = find(source, (struct str){ name, (size_t)len }, SETTING_BY_FLAG);
+	return mode && mode->kind == SETTING_SWITCH ? mode : NULL;
+}
+
 static bool is_list(const struct setting_info *info)
 {
 	return info->kind == SETTING_URLS || info->kind == SETTING_LABELS;
@@ -84,6 +93,9 @@ static int read_flags(struct reading *r, int argc, char **argv, bool *ret_help, 
 		const struct setting_info *info = find(r->source, name, SETTING_BY_FLAG);
 		if (!info)
 			return no_flag(r->source, name, err);
+		bool alone = !value && (i + 1 == argc || strncmp(argv[i + 1], "--", 2) == 0);
+		const struct setting_info *mode = alone ? find_mode(r->source, info) : NULL;
+		info = mode ? mode : info;
 		if (info->kind == SETTING_SWITCH && value)
 			return err_set(err, ERR_USAGE, "--%s takes no value", info->name);
 		if (info->kind == SETTING_SWITCH)

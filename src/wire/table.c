@@ -57,6 +57,7 @@ static const struct field hello_rows[] = {
 	{ KEY("wall_ms"), .kind = FIELD_WALL, AT(wire_hello, wall), .required = true },
 	{ KEY("epochs"), .kind = FIELD_LIST, LIST_AT(wire_hello, epochs, n_epochs), .required = true, .least = 1,
 	  .fields = &held_fields },
+	{ KEY("node_agent"), .kind = FIELD_TRISTATE, AT(wire_hello, node_agent) },
 };
 FIELDS(hello_fields, hello_rows);
 

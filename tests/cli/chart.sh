@@ -20,7 +20,7 @@ except ImportError:
     sys.exit(0)
 chart = sys.argv[1]
 leaves = set()
-whole = {"collector.config", "collector.podSecurityContext", "collector.resources", "tls.certManager.issuerRef"}
+whole = {"node.resources", "collector.config", "collector.podSecurityContext", "collector.resources", "tls.certManager.issuerRef"}
 def walk(value, path):
     if isinstance(value, dict) and value and path not in whole and not path.endswith(".labels"):
         for key, below in value.items():
@@ -68,6 +68,7 @@ case_ own-certificate bankfull bankfull --set tls.existingSecret=mine,injection.
 case_ cert-manager bankfull bankfull --set tls.certManager.enabled=true,tls.certManager.issuerRef.name=ca,injection.enabled=false
 case_ view bankfull bankfull --set rbac.events=true,rbac.pods=true
 case_ view-namespaces bankfull bankfull --set rbac.events=true,rbac.pods=true,injection.enabled=false --set "rbac.namespaces={fraud,pay}"
+case_ node bankfull bankfull --set node.enabled=true,collector.nodeAgents[0]=ops/other,node.match[0]=fraud/*,node.nodeSelector.streams=yes
 case_ openshift bankfull bankfull -f manifests/values-openshift.yaml
 
 render bankfull bankfull --set monitoring.prometheusRule.enabled=true,monitoring.dashboards.enabled=true >"$work/rules"
@@ -106,6 +107,9 @@ refused "an Ingress without viewers" "needs viewers.existingSecret" --set ingres
 refused "injection without the authority" "needs its authority: set tls.ca" --set tls.existingSecret=a
 refused "namespaces of no right" "neither is set" --set "rbac.namespaces={fraud}"
 refused "a namespace that is none" "does not match pattern" --set rbac.pods=true --set "rbac.namespaces={FRAUD}"
+refused "node mode without the authority" "needs its authority: set tls.ca" --set tls.existingSecret=a,injection.enabled=false,node.enabled=true
+refused "a node agent that is no account" "does not match pattern" --set collector.nodeAgents[0]=everybody
+refused "a pattern without a namespace" "does not match pattern" --set node.match[0]=fraud
 refused "no service account" "needs serviceAccount.name" --set serviceAccount.create=false
 refused "a collector in the clear" "does not match pattern" --set sidecar.collectorUrl=ws://a
 
@@ -129,6 +133,12 @@ manifest() # FILE OPTION...
 	result $? "manifests/$1 is what the chart renders"
 }
 manifest collector.yaml --set test.enabled=false
+{
+	echo "# A DaemonSet in node mode (docs/node.md), beside the collector with --node-agents=bankfull/bankfull-node. Its namespace must be privileged."
+	render bankfull bankfull --set node.enabled=true -s templates/node.yaml
+} >"$work/node"
+[ "${update:-0}" = 0 ] || cp "$work/node" manifests/examples/node-mode.yaml
+cmp -s "$work/node" manifests/examples/node-mode.yaml; result $? "manifests/examples/node-mode.yaml is what the chart renders"
 render bankfull bankfull --set injection.force=true -s templates/injection.yaml >"$work/injection"
 [ "${update:-0}" = 0 ] || cp "$work/injection" manifests/injection.yaml
 cmp -s "$work/injection" manifests/injection.yaml; result $? "manifests/injection.yaml is what the chart renders"

@@ -53,6 +53,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- join "," (concat $names .Values.tls.extraNames) -}}
 {{- end -}}
 
+{{/* Who may speak for other pods than its own. */}}
+{{- define "bankfull.nodeAgents" -}}
+{{- $all := .Values.collector.nodeAgents -}}
+{{- if .Values.node.enabled }}{{ $all = prepend $all (printf "%s/%s-node" .Release.Namespace (include "bankfull.fullname" .)) }}{{ end -}}
+{{- join "," $all -}}
+{{- end -}}
+
 {{/* own: an authority of ours; secret: what stands in a Secret with tls.crt and tls.key. */}}
 {{- define "bankfull.tlsMode" -}}
 {{- if or .Values.tls.existingSecret .Values.tls.certManager.enabled -}}secret{{- else -}}own{{- end -}}
@@ -81,5 +88,6 @@ capabilities:
 {{- if and .Values.persistence.existingClaim (not .Values.persistence.enabled) }}{{ fail "persistence.existingClaim is given and persistence.enabled is false" }}{{ end -}}
 {{- if and (eq (include "bankfull.tlsMode" .) "secret") .Values.injection.enabled (not .Values.tls.ca) }}{{ fail "injection with a certificate of your own needs its authority: set tls.ca (PEM), or injection.enabled=false" }}{{ end -}}
 {{- if and .Values.rbac.namespaces (not (or .Values.rbac.events .Values.rbac.pods)) }}{{ fail "rbac.namespaces is where rbac.events and rbac.pods hold, and neither is set" }}{{ end -}}
+{{- if and (eq (include "bankfull.tlsMode" .) "secret") .Values.node.enabled (not .Values.tls.ca) }}{{ fail "node.enabled with a certificate of your own needs its authority: set tls.ca (PEM)" }}{{ end -}}
 {{- if and (not .Values.serviceAccount.create) (not .Values.serviceAccount.name) }}{{ fail "serviceAccount.create=false needs serviceAccount.name" }}{{ end -}}
 {{- end -}}

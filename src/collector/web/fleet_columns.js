@@ -55,11 +55,16 @@ function workloadName(row)
 	];
 }
 
+function assertedTag(row)
+{
+	return row.asserted ? h('span', { class: 'tag', title: 'An agent of its node says so; Kubernetes has not confirmed it' }, 'asserted') : null;
+}
+
 function podName(row)
 {
 	return [
 		h('a', { class: 'main', href: link('pods/' + row.id), data: { main: '' } }, fitted(row.pod ?? `agent ${row.id}`)),
-		sub(dotted(stateTag(row), row.namespace === null ? null : name(row.namespace, 28), row.workload === null ? null :
+		sub(dotted(stateTag(row), assertedTag(row), row.namespace === null ? null : name(row.namespace, 28), row.workload === null ? null :
 			h('a', { href: link('workloads/' + row.workload_id), tabindex: -1 }, name(row.workload, 28)))),
 	];
 }
@@ -145,7 +150,7 @@ const WHO = ['id', 'workload', 'workload_id', 'namespace', 'engine', 'role', 'st
 const COLUMNS = [
 	{ id: 'sev', label: 'Severity', sort: 'severity', fields: ['severity', 'silenced', 'findings'], cell: severity },
 	{ id: 'name', view: 'workloads', label: 'Workload', sort: 'name', fields: WHO, cell: workloadName },
-	{ id: 'name', view: 'pods', label: 'Pod', sort: 'name', fields: ['pod', ...WHO], cell: podName },
+	{ id: 'name', view: 'pods', label: 'Pod', sort: 'name', fields: ['pod', 'asserted', ...WHO], cell: podName },
 	{ id: 'ttl', label: 'Time to limit', sort: 'danger', fields: ['likely_s', 'earliest_s', 'latest_s', 'forecast'], cell: timeTo },
 	{ id: 'free', label: 'Freeboard', sort: 'freeboard', fields: ['freeboard', 'freeboard_bp', 'limit', 'no_limit', 'floor', 'charge', 'level'],
 		cell: freeboard },

@@ -89,6 +89,7 @@ export function agentFacts(pod, age)
 		[pod.connected ? 'connected since' : 'gone since', when(pod.since_ms)],
 		['clock', offset === null ? null : Math.abs(offset) > 30000 ? h('strong', { class: 'sev-warning' }, `${duration(Math.abs(offset) / 1000)} ${offset > 0 ? 'behind' : 'ahead'}: its times are suspect`) : `${count(offset)} ms off`],
 		['process', sample ? (sample.pid === null ? 'none now' : `pid ${sample.pid}`) : null], ['container', text(subject.container)], ['pod uid', text(subject.pod_uid)],
+		...(subject.asserted ? [['pod and uid', h('span', { class: 'tag' }, 'asserted by an agent of its node')]] : []),
 		...Object.entries(subject.labels).map(([key, v]) => [name(key, 40), name(v, 40)])]);
 }
 

@@ -26,14 +26,14 @@ def result(good, name, note=""):
 class Probe:
     """A JVM in a container of its own."""
 
-    def __init__(self, pod, work, name, limit, jvm, options=(), **how):
+    def __init__(self, pod, work, name, limit, jvm, options=(), jars="", **how):
         self.pod, self.dir = pod, f"{work}/{name}"
         os.makedirs(self.dir)
         os.chmod(self.dir, 0o777)
         self.cgroup = pod.container(name, limit)
         java, *flags = jvm
         with open(f"{self.dir}/log", "wb") as log:
-            self.process = subprocess.Popen([*pod.enter(self.cgroup, **how), java, *flags, "-cp", f"{TARGET}/probe", "MemoryProbe",
+            self.process = subprocess.Popen([*pod.enter(self.cgroup, **how), java, *flags, "-cp", f"{TARGET}/probe{jars}", "MemoryProbe",
                                              "--library", f"{TARGET}/libbankfullprobe.so", "--dir", self.dir, "--seconds", "86400", *options],
                                             stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
