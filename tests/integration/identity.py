@@ -51,9 +51,10 @@ class Collector(kit.Collector):
         return 503
 
     def samples(self):
-        """Of each agent id: how many samples are stored, the last number, and how many gaps there are."""
+        """Of each agent id: how many samples are stored, by themselves or in rows of many; the last number; how many gaps."""
         with sqlite3.connect(f"file:{self.data}/bankfull.db?mode=ro", uri=True) as db:
-            rows = db.execute("SELECT a.id, count(*), max(s.seq) FROM sample s JOIN epoch e ON e.epoch = s.epoch"
+            rows = db.execute("SELECT a.id, sum(n), max(last) FROM (SELECT epoch, 1 AS n, seq AS last FROM sample UNION ALL"
+                              " SELECT epoch, samples, last_seq FROM chunk WHERE kind = 1) s JOIN epoch e ON e.epoch = s.epoch"
                               " JOIN agent a ON a.agent = e.agent GROUP BY s.epoch").fetchall()
             gaps = db.execute("SELECT count(*) FROM gap").fetchone()[0]
         return {row[0]: (row[1], row[2], gaps) for row in rows}
