@@ -56,7 +56,7 @@ int allow_parse(const char *text, struct allow *ret_allow, struct err *err)
 		int rc = take_rule(str_trim(part), &allow.rules[allow.n], err);
 		if (rc < 0) {
 			err_wrap(err, "'%s'", esc_copy(shown, sizeof shown, str_trim(part)));
-			return rc;
+			return rc; /* cppcheck-suppress memleak ; allow_done() */
 		}
 		allow.n++;
 	}

@@ -22,7 +22,7 @@ static bool take_name(struct str text, char *dest, size_t cap)
 
 bool podlogs_parse_pod(struct str name, struct podlogs_pod *ret)
 {
-	struct podlogs_pod pod;
+	struct podlogs_pod pod = { 0 };
 	struct str namespace_, pod_name;
 	if (!str_split(&name, '_', &namespace_) || !str_split(&name, '_', &pod_name) ||
 	    !take_name(namespace_, pod.namespace_, sizeof pod.namespace_) ||
@@ -57,14 +57,14 @@ bool podlogs_parse_container(struct str name, struct podlogs_container *ret)
 struct search {
 	const char *wanted;
 	bool found;
-	struct podlogs_pod pod;
+	struct podlogs_pod pod = { 0 };
 	struct podlogs_container container;
 };
 
 static bool one_pod(void *context, const char *name)
 {
 	struct search *search = context;
-	struct podlogs_pod pod;
+	struct podlogs_pod pod = { 0 };
 	if (!podlogs_parse_pod(str_of(name), &pod) || strcmp(pod.uid, search->wanted) != 0)
 		return true;
 	search->pod = pod;
