@@ -34,10 +34,14 @@ def foreign_charges(run):
 
 
 def woken_for_nothing(run):
-    """Pages by which something woke the agent although the kernel had no event of the container to tell."""
+    """
+    Pages by which something woke the agent although the kernel had no event of the container to tell. Root's last row is from
+    before a kill that takes the container along: what is told after it, the kill itself may have been.
+    """
     if not run.rows or any(run.rows[-1].get(name) for name in ("high", "max", "oom", "oom_kill")):
         return []
-    return [(page.at_ms, page.value("bankfull_agent_wakes_total"), 0) for page in run.pages if page.value("bankfull_agent_wakes_total")]
+    return [(page.at_ms, page.value("bankfull_agent_wakes_total"), 0) for page in run.pages
+            if page.at_ms <= run.rows[-1]["at_ms"] and page.value("bankfull_agent_wakes_total")]
 
 
 def goes_on_without(run):
