@@ -39,11 +39,26 @@ static int take_rule(struct str part, struct allow_rule *rule, struct err *err)
 	return rc;
 }
 
+/* There is room for as many rules as there are commas, and one more. */
+static int take_rules(struct str rest, struct allow *allow, struct err *err)
+{
+	struct str part;
+	char shown[80];
+	while (str_split(&rest, ',', &part)) {
+		int rc = take_rule(str_trim(part), &allow->rules[allow->n], err);
+		if (rc < 0) {
+			err_wrap(err, "'%s'", esc_copy(shown, sizeof shown, str_trim(part)));
+			return rc;
+		}
+		allow->n++;
+	}
+	return 0;
+}
+
 int allow_parse(const char *text, struct allow *ret_allow, struct err *err)
 {
 	auto_(allow_done) struct allow allow = { 0 };
-	struct str rest = str_of(text ? text : ""), part;
-	char shown[80];
+	struct str rest = str_of(text ? text : "");
 	size_t n = 1;
 	for (size_t i = 0; i < rest.len; i++)
 		n += rest.ptr[i] == ',';
@@ -52,14 +67,9 @@ int allow_parse(const char *text, struct allow *ret_allow, struct err *err)
 	allow.rules = calloc(n, sizeof *allow.rules);
 	if (!allow.rules)
 		return err_set(err, ERR_NOMEM, "no memory for %zu namespaces and service accounts", n);
-	while (str_split(&rest, ',', &part)) {
-		int rc = take_rule(str_trim(part), &allow.rules[allow.n], err);
-		if (rc < 0) {
-			err_wrap(err, "'%s'", esc_copy(shown, sizeof shown, str_trim(part)));
-			return rc; /* cppcheck-suppress memleak ; allow_done() */
-		}
-		allow.n++;
-	}
+	int rc = take_rules(rest, &allow, err);
+	if (rc < 0)
+		return rc;
 	*ret_allow = allow;
 	allow = (struct allow){ 0 };
 	return 0;

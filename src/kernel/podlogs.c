@@ -57,7 +57,7 @@ bool podlogs_parse_container(struct str name, struct podlogs_container *ret)
 struct search {
 	const char *wanted;
 	bool found;
-	struct podlogs_pod pod = { 0 };
+	struct podlogs_pod pod;
 	struct podlogs_container container;
 };
 
