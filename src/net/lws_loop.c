@@ -116,8 +116,8 @@ struct lws_vhost *loop_client_vhost(struct loop *loop, SSL_CTX *tls)
 		.retry_and_idle_policy = &loop_no_keepalive,
 		/* Else lws takes the proxy that the environment names (lib/core-net/vhost.c). Port 0: none. */
 		.http_proxy_address = ":0",
-		.gid = -1,
-		.uid = -1,
+		.gid = LOOP_KEEP_ID,
+		.uid = LOOP_KEEP_ID,
 	};
 	if (tls) {
 		info.options = LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
@@ -137,8 +137,8 @@ static int make_context(struct loop *loop, struct err *err)
 		.pcontext = &loop->context, /* set to NULL when it is gone */
 		.max_http_header_data2 = HEADER_BYTES,
 		.pt_serv_buf_size = loop->kind == LOOP_UV ? UV_SERVICE_BYTES : POLL_SERVICE_BYTES,
-		.gid = -1,
-		.uid = -1,
+		.gid = LOOP_KEEP_ID,
+		.uid = LOOP_KEEP_ID,
 	};
 	if (loop->kind == LOOP_UV) {
 		set_fd_limit();

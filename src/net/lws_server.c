@@ -182,8 +182,8 @@ static int make_vhost(struct listener *listener, struct err *err)
 		.timeout_secs_ah_idle = LOOP_LWS_TIMEOUT_S,
 		.keepalive_timeout = LOOP_LWS_TIMEOUT_S,
 		.http_proxy_address = ":0",
-		.gid = -1,
-		.uid = -1,
+		.gid = LOOP_KEEP_ID,
+		.uid = LOOP_KEEP_ID,
 	};
 	if (listener->tls.cert_file)
 		info.options = LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT | LWS_SERVER_OPTION_CREATE_VHOST_SSL_CTX;

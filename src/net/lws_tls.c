@@ -154,7 +154,11 @@ static void forget_sessions(SSL_CTX *ctx)
 	if (size > 0 && (size_t)size <= sizeof(keys) && RAND_bytes(keys, (int)size) == 1)
 		SSL_CTX_set_tlsext_ticket_keys(ctx, keys, size);
 	OPENSSL_cleanse(keys, sizeof(keys));
+#if OPENSSL_VERSION_NUMBER >= 0x30400000L /* where the other is deprecated for its 32 bits of time */
+	SSL_CTX_flush_sessions_ex(ctx, 0);
+#else
 	SSL_CTX_flush_sessions(ctx, 0);
+#endif
 }
 
 static void set_up(SSL_CTX *ctx)
