@@ -59,8 +59,7 @@ void api_put_subject(struct js_out *out, const struct subject_view *subject)
 	put_text(out, "node", subject->node);
 	put_text(out, "container", subject->container);
 	put_texts(out, "jobs", subject->jobs, subject->n_jobs);
-	if (subject->asserted)
-		api_put_bool(out, "asserted", true);
+	api_put_bool(out, "asserted", subject->asserted);
 	js_out_key(out, "labels");
 	js_out_object(out);
 	for (size_t i = 0; i < subject->n_labels; i++) {
