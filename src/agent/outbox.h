@@ -78,7 +78,7 @@ struct outbox_counts {
 	uint64_t last_acked_seq, last_seq;
 	uint64_t backoff_ms;
 	struct wall token_expires; /* of the token that was shown last; ms 0: it does not say */
-	char trouble[160]; /* why it is not connected, or why it is not on disk; "" */
+	char trouble[160];         /* why it is not connected, or why it is not on disk; "" */
 };
 void outbox_count(const struct outbox *outbox, struct outbox_counts *ret_counts);
 

@@ -49,7 +49,7 @@ extern const lws_retry_bo_t loop_no_keepalive;
 enum { LOOP_LWS_TIMEOUT_S = 3600 };
 
 /* User and group of a context that changes neither: int in lws 4.1, uid_t and gid_t in 4.3. */
-#define LOOP_KEEP_ID ((__typeof__(((struct lws_context_creation_info *)NULL)->uid))-1)
+#define LOOP_KEEP_ID ((__typeof__(((struct lws_context_creation_info){ 0 }).uid))-1)
 
 /* A vhost that listens on nothing, for clients: with this TLS context, or none. NULL: no memory. */
 struct lws_vhost *loop_client_vhost(struct loop *loop, SSL_CTX *tls);
