@@ -3,38 +3,33 @@
 #include "collector/kube_view.h"
 #include "collector/metrics_page.h"
 
-static void put_total(struct prom_out *out, const char *name, const char *help, uint64_t value)
-{
-	prom_out_family(out, name, PROM_COUNTER, help);
-	prom_out_u64(out, value);
-}
-
 static void put_pods(struct prom_out *out, const struct kube_pods_counts *counts)
 {
 	prom_out_gauge(out, "bankfull_collector_kube_pods", "Pods that Kubernetes' API server tells of.", counts->pods);
 	prom_out_gauge(out, "bankfull_collector_kube_watches", "Watches of pods under way.", counts->watches);
-	put_total(out, "bankfull_collector_kube_watches_total", "Watches of pods begun.", counts->begun_total);
-	put_total(out, "bankfull_collector_kube_watch_failures_total", "Watches of pods that were refused or broke.",
-		  counts->failures_total);
-	put_total(out, "bankfull_collector_kube_pod_news_total", "News of pods, by these watches.", counts->news_total);
-	put_total(out, "bankfull_collector_kube_pod_news_skipped_total", "News of pods that were past a cap, or none.",
-		  counts->skipped_total);
+	prom_out_counter(out, "bankfull_collector_kube_watches_total", "Watches of pods begun.", counts->begun_total);
+	prom_out_counter(out, "bankfull_collector_kube_watch_failures_total",
+			 "Watches of pods that were refused or broke.", counts->failures_total);
+	prom_out_counter(out, "bankfull_collector_kube_pod_news_total", "News of pods, by these watches.",
+			 counts->news_total);
+	prom_out_counter(out, "bankfull_collector_kube_pod_news_skipped_total",
+			 "News of pods that were past a cap, or none.", counts->skipped_total);
 }
 
 static void put_deaths(struct prom_out *out, uint64_t told)
 {
-	put_total(out, "bankfull_collector_kube_postmortems_total",
-		  "Post-mortems beside which stands what Kubernetes says of the death.", told);
+	prom_out_counter(out, "bankfull_collector_kube_postmortems_total",
+			 "Post-mortems beside which stands what Kubernetes says of the death.", told);
 }
 
 static void put_events(struct prom_out *out, const struct kube_events_counts *counts)
 {
-	put_total(out, "bankfull_collector_kube_events_total", "Events that the API server took.",
-		  counts->events_total);
-	put_total(out, "bankfull_collector_kube_event_failures_total",
-		  "Sendings of Events that failed, and are tried again.", counts->failures_total);
-	put_total(out, "bankfull_collector_kube_events_refused_total", "Events that the API server will not take.",
-		  counts->refused_total);
+	prom_out_counter(out, "bankfull_collector_kube_events_total", "Events that the API server took.",
+			 counts->events_total);
+	prom_out_counter(out, "bankfull_collector_kube_event_failures_total",
+			 "Sendings of Events that failed, and are tried again.", counts->failures_total);
+	prom_out_counter(out, "bankfull_collector_kube_events_refused_total",
+			 "Events that the API server will not take.", counts->refused_total);
 	prom_out_gauge(out, "bankfull_collector_kube_findings_unvouched",
 		       "Open findings that are no Event because nobody vouches for their pod's identity.",
 		       counts->unvouched);
