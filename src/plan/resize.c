@@ -228,6 +228,8 @@ static void look_at_window(const struct resize_reading *readings, size_t n, stru
 
 int resize_same(const struct resize_reading *readings, const char *const *names, size_t n, struct err *err)
 {
+	if (n == 0 || n > RESIZE_READINGS_MAX)
+		return err_set(err, ERR_USAGE, "--from-report: 1 to %d readings are accepted", RESIZE_READINGS_MAX);
 	for (size_t i = 1; i < n; i++) {
 		if (readings[i].kind != readings[0].kind)
 			return err_set(err, ERR_USAGE, "%.80s is of a %s and %.80s of a %s: size one at a time",
@@ -249,11 +251,17 @@ int resize_same(const struct resize_reading *readings, const char *const *names,
 	return 0;
 }
 
+bool resize_heap_pressure(const struct resize_reading *readings, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (readings[i].heap_pressure)
+			return true;
+	return false;
+}
+
 int resize_run(const struct resize_reading *readings, const char *const *names, size_t n, struct resize *ret_resize,
 	       struct err *err)
 {
-	if (n == 0 || n > RESIZE_READINGS_MAX)
-		return err_set(err, ERR_USAGE, "--from-report: 1 to %d readings are accepted", RESIZE_READINGS_MAX);
 	int rc = resize_same(readings, names, n, err);
 	if (rc < 0)
 		return rc;
@@ -265,9 +273,7 @@ int resize_run(const struct resize_reading *readings, const char *const *names, 
 		.kind = last->kind, .n_readings = n, .limit = last->limit, .too_few = n < RESIZE_READINGS_LEAST
 	};
 	look_at_window(readings, n, &resize);
-	bool heap_pressure = false;
-	for (size_t i = 0; i < n; i++)
-		heap_pressure = heap_pressure || readings[i].heap_pressure;
+	bool heap_pressure = resize_heap_pressure(readings, n);
 	for (int b = 0; b < RESIZE_BUDGET_COUNT; b++) {
 		struct resize_row *row = &resize.rows[b];
 		size_t m = 0;

@@ -42,9 +42,12 @@ void resize_read_ledger(const struct js *ledger, struct resize_reading *reading)
 /* What is set aside is known. */
 bool resize_is_sized(const struct resize_reading *reading);
 
-/* USAGE: they are of two engines or configurations, with both figures. */
+/* USAGE: none or too many; or they are of two engines or configurations, with both figures. */
 int resize_same(const struct resize_reading *readings, const char *const *names, size_t n, struct err *err)
 	__attribute__((warn_unused_result));
+
+/* In some reading the finding is open. */
+bool resize_heap_pressure(const struct resize_reading *readings, size_t n);
 
 void resize_say(struct resize_row *row, uint64_t proposed, const char *why);
 

@@ -247,8 +247,6 @@ static void look_at_partitions(struct streams_size *size, uint64_t beside)
 int streams_size_run(const struct resize_reading *readings, const char *const *names, size_t n, uint64_t pods,
 		     struct streams_size *ret_size, struct err *err)
 {
-	if (n == 0 || n > RESIZE_READINGS_MAX)
-		return err_set(err, ERR_USAGE, "--from-report: 1 to %d readings are accepted", RESIZE_READINGS_MAX);
 	int rc = resize_same(readings, names, n, err);
 	if (rc < 0)
 		return rc;
@@ -262,15 +260,12 @@ int streams_size_run(const struct resize_reading *readings, const char *const *n
 		    readings[i].cache_bound.bytes > last->cache_bound.bytes)
 			last = &readings[i];
 	struct streams_size size = { .n_readings = n, .pods = pods, .too_few = n < RESIZE_READINGS_LEAST };
-	bool pressure = false;
-	for (size_t i = 0; i < n; i++)
-		pressure = pressure || readings[i].heap_pressure;
 	look(readings, n, values, &size);
 	look_at_bound(last, &size);
 	struct resize_row *heap = &size.rows[STREAMS_SIZE_HEAP], *rest = &size.rows[STREAMS_SIZE_REST];
 	heap->set_known = true;
 	heap->set_bytes = last->set[RESIZE_HEAP].bytes;
-	propose_heap(&size, pressure);
+	propose_heap(&size, resize_heap_pressure(readings, n));
 	uint64_t rest_bytes = more_of(rest->max_bytes, 20, REST_MARGIN);
 	uint64_t beside = sat_add(heap->proposed_bytes, rest_bytes);
 	keep(rest, "nothing sets it: a fifth above the highest is left for it");
