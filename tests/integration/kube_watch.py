@@ -2,9 +2,14 @@
 """What of a Kubernetes API server a watch of pods and Events need, over HTTPS: a stand-in for tests of the collector."""
 import http.server
 import json
+import os
 import ssl
+import sys
 import threading
 from urllib.parse import parse_qs, urlparse
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import kube_http  # noqa: E402
 
 
 class WatchServer:
@@ -18,19 +23,8 @@ class WatchServer:
         self.refuse = {}
         self.raw = []  # lines that are sent as they stand at the next beginning
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(kube_http.Handler):
             protocol_version = "HTTP/1.1"
-
-            def log_message(self, *_):
-                pass
-
-            def answer(self, status, body):
-                data = json.dumps(body).encode()
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
 
             def note(self, kind):
                 outer.asked.append({"kind": kind, "path": self.path, "authorization": self.headers["Authorization"]})
