@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "net/http.h"
@@ -83,6 +84,8 @@ static int explain(const struct collector_ask *ask, long status, int rc, struct 
 	if (err->kind == ERR_DENIED && !ask->ca_file)
 		(void)snprintf(err->message + strlen(err->message), sizeof err->message - strlen(err->message),
 			       "; name the authority of your own with --ca-file");
+	if (err->kind == ERR_USAGE && ask->ca_file && strstr(err->message, "certificate of an authority"))
+		err_wrap(err, "--ca-file");
 	if (err->kind == ERR_USAGE && ask->token.len && strstr(err->message, "a token is sent"))
 		(void)snprintf(err->message + strlen(err->message), sizeof err->message - strlen(err->message),
 			       "; --insecure sends it all the same");
@@ -131,7 +134,10 @@ int collector_read_token(const char *file, struct buf *token, struct str *ret_to
 int collector_check_ca(const char *file, struct err *err)
 {
 	/* Curl's own word for it is of a problem with "path? access rights?". */
-	if (file && access(file, R_OK) != 0)
+	struct stat st;
+	if (file && (stat(file, &st) != 0 || access(file, R_OK) != 0))
 		return err_set(err, ERR_USAGE, "--ca-file: %.200s cannot be read", file);
+	if (file && S_ISDIR(st.st_mode))
+		return err_set(err, ERR_USAGE, "--ca-file: %.200s is a directory: name a file of certificates", file);
 	return 0;
 }

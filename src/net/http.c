@@ -395,6 +395,10 @@ static int explain(const struct transfer *transfer, CURLcode code, struct err *e
 	case CURLE_PEER_FAILED_VERIFICATION:
 		return err_set(err, ERR_DENIED, "%s: its certificate is not one that we trust: %s", shown,
 			       curl_easy_strerror(code));
+	case CURLE_SSL_CACERT_BADFILE: /* curl says "path? access rights?" of a file that it has read, too */
+		return err_set(err, ERR_USAGE, "%s holds no certificate of an authority: PEM is expected",
+			       transfer->login && transfer->login->ca_file ? transfer->login->ca_file
+									   : "the system's file of authorities");
 	case CURLE_SSL_CONNECT_ERROR:
 		return err_set(err, ERR_IO, "%s: no TLS handshake; without TLS there the address begins with http://",
 			       shown);

@@ -48,7 +48,7 @@ struct http_meta {
 typedef int http_sink(void *context, struct str piece, struct err *err);
 
 /*
- * ERR_USAGE: the URL is none we take. ERR_DENIED: a discovered URL that leaves the pod; 401, 403. ERR_TIMEOUT:
+ * ERR_USAGE: the URL is none we take, or the file of authorities none. ERR_DENIED: a discovered URL that leaves the pod; 401, 403. ERR_TIMEOUT:
  * deadline. ERR_LIMIT: body past its cap. ERR_GONE: nobody listens. ERR_UNSUPPORTED: a redirect, 404, another
  * status that is not 2xx. ERR_MALFORMED: HTML for metrics, a body shorter than announced, no HTTP. ERR_IO: the
  * rest. With http_get the body is appended to `body` (its cap counts too) and is cut back to its old length on

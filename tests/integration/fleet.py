@@ -169,6 +169,8 @@ def with_tls():
     refused("an authority that nobody knows", 3, "--ca-file", c.url)
     ok(fleet(c.url, "--ca-file", cert)[0] == 0, "over TLS, with its authority named", fleet(c.url, "--ca-file", cert))
     refused("a file that is not there", 2, "cannot be read", c.url, "--ca-file", cert + ".none")
+    refused("a directory", 2, "is a directory", c.url, "--ca-file", WORK)
+    refused("a file without a certificate", 2, "holds no certificate", c.url, "--ca-file", key)
     refused("TLS is not plain http", 3, "", c.url.replace("https", "http"))
     c.stop()
 

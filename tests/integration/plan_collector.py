@@ -3,6 +3,7 @@
 import http.server
 import json
 import os
+import ssl
 import subprocess
 import sys
 import threading
@@ -10,7 +11,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(__file__))
 import kit  # noqa: E402
-from kit import BUILD, end_all, finish, now_ms, ok, write  # noqa: E402
+from kit import BUILD, WORK, end_all, finish, now_ms, ok, until, write  # noqa: E402
 from wire_client import Client  # noqa: E402
 
 MIB = 1 << 20
@@ -33,9 +34,10 @@ def plan(url, *options):
 class Agent:
     """One pod that tells a composition when it is asked to."""
 
-    def __init__(self, port, n, role, workload, budgets, bounds=None, limit=4096 * MIB):
+    def __init__(self, port, n, role, workload, budgets, bounds=None, limit=4096 * MIB, **client):
+        """client: how it connects, as wire_client.Client takes it."""
         self.epoch, self.seq, self.budgets, self.bounds, self.limit = "%032x" % (n + 1), 0, budgets, bounds or {}, limit
-        self.client = Client(port)
+        self.client = Client(port, **client)
         engine = "kafka-streams 4.1.0" if role == "streams" else "flink 2.3.0"
         self.client.send({"type": "hello", "subject": {
             "namespace": "team", "workload": workload, "role": role, "pod": "%s-%d" % (workload, n),
@@ -122,6 +124,98 @@ def real(c, url):
     refused("with another's", 3, "does not know the token", url, "--token-file", write("other", OTHER))
 
 
+# --- over TLS ----------------------------------------------------------------------------------------------------------
+
+def openssl(*arguments):
+    subprocess.run(["openssl", *arguments], check=True, capture_output=True, cwd=WORK)
+
+
+def certificates():
+    """Two authorities, an intermediate one below the first, and below that a server's certificate, one that has expired and one of another host."""
+    key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
+    for ca in ("ca", "otherca"):
+        openssl("req", "-x509", *key, "-days", "2", "-subj", "/CN=" + ca, "-keyout", ca + ".key", "-out", ca + ".pem")
+    for name, extension, ca, days in (("middle", "basicConstraints=critical,CA:TRUE", "ca", 2),
+                                      ("server", "subjectAltName=DNS:localhost", "middle", 2),
+                                      ("expired", "subjectAltName=DNS:localhost", "middle", -1),
+                                      ("elsewhere", "subjectAltName=DNS:bankfull.example", "middle", 2)):
+        write(name + ".ext", extension + "\n")
+        openssl("req", *key, "-subj", "/CN=" + name, "-keyout", name + ".key", "-out", name + ".csr")
+        openssl("x509", "-req", "-in", name + ".csr", "-CA", ca + ".pem", "-CAkey", ca + ".key", "-CAcreateserial", "-days",
+                str(days), "-extfile", name + ".ext", "-out", name + ".leaf.pem" if ca == "middle" else name + ".pem")
+    for name in ("server", "expired", "elsewhere"):
+        write(name + ".pem", b"".join(open(os.path.join(WORK, part), "rb").read() for part in (name + ".leaf.pem", "middle.pem")))
+
+
+def path(name):
+    return os.path.join(WORK, name)
+
+
+def tls_collector(name, certificate, viewers):
+    return kit.Collector(name, "--tls-cert", path(certificate + ".pem"), "--tls-key", path(certificate + ".key"), "--agent-tokens",
+                         write("agents", "\n".join("pod-%d agent-token-of-pod-%d-0123" % (n, n) for n in (1, 2)) + "\n"),
+                         "--viewer-tokens", viewers, tls=ssl.create_default_context(cafile=path("ca.pem")))
+
+
+def bad_authorities(url, token):
+    refused("an authority that nobody knows: it says which option names one", 3, "--ca-file", url, *token)
+    refused("another authority than the collector's", 3, "its certificate is not one that we trust", url, *token, "--ca-file", path("otherca.pem"))
+    refused("a file of authorities that is not there", 2, "--ca-file: %s cannot be read" % path("none.pem"), url, *token, "--ca-file", path("none.pem"))
+    for name, what in (("text", b"no certificate\n"), ("empty", b""),
+                       ("broken", b"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"), ("key", open(path("ca.key"), "rb").read())):
+        file = write("bad-ca-" + name, what)
+        refused("a file of authorities that holds none: " + name, 2, "--ca-file: %s holds no certificate" % file, url, *token, "--ca-file", file)
+    refused("a directory in place of it", 2, "--ca-file: %s" % WORK, url, *token, "--ca-file", WORK)
+    refused("plain http to where TLS is spoken", 3, "https://", url.replace("https", "http"), *token)
+
+
+def bad_tokens(url, trusted, viewers):
+    refused("over TLS, without a token", 3, "--token-file", url, *trusted)
+    refused("over TLS, with a wrong one", 3, "does not know the token", url, *trusted, "--token-file", write("wrong", "x" * 40))
+    refused("over TLS, with an agent's", 3, "does not know the token", url, *trusted, "--token-file", write("agents-own", "agent-token-of-pod-1-0123\n"))
+    refused("a file of a token that is not there", 3, "--token-file", url, *trusted, "--token-file", path("no-token"))
+    refused("an empty one", 2, "is empty", url, *trusted, "--token-file", write("empty-token", "\n"))
+    refused("one with two tokens", 2, "more than one token", url, *trusted, "--token-file", write("two-tokens", TOKEN + "\n" + OTHER + "\n"))
+    other = (*trusted, "--token-file", write("other", OTHER))
+    refused("a viewer of another namespace has no pod to size", 2, "no pod of the last day matches", url, *other)
+    write(viewers, "viewer other %s elsewhere\n" % OTHER)
+    gone = until(10, lambda: plan(url, *trusted, "--token-file", path("viewer"))[0] == 3, 0.2)
+    ok(gone, "a token that was taken out of the collector's file has ended")
+    refused("and it says so", 3, "does not know the token", url, *trusted, "--token-file", path("viewer"))
+
+
+def over_tls():
+    certificates()
+    viewers = write("tls-viewers", "viewer all %s\nviewer other %s elsewhere\n" % (TOKEN, OTHER))
+    token, trusted = ("--token-file", write("viewer", TOKEN + "\n")), ("--ca-file", path("ca.pem"))
+    c = tls_collector("tls", "server", viewers)
+    url = "https://localhost:%d" % c.port
+    refused("over TLS, an empty collector has no pod to size", 2, "no pod of the last day matches", url, *trusted, *token)
+    agents = [Agent(c.port, n, "taskmanager", "fraud", BUDGETS, tls=c.tls, token="agent-token-of-pod-%d-0123" % n) for n in (1, 2)]
+    for round_ in range(4):
+        for agent in agents:
+            agent.tell(dict(USED, **({"native-other": 900 * MIB} if round_ == 1 else {})))
+        time.sleep(1.2)
+    bad_authorities(url, token)
+    bundle = write("bundle.pem", b"".join(open(path(ca), "rb").read() for ca in ("otherca.pem", "ca.pem")))
+    for name, authorities in (("its authority", path("ca.pem")), ("a bundle of authorities", bundle)):
+        got = plan(url, "--ca-file", authorities, *token, "--since", "10m", "--format", "json")
+        found = json.loads(got[1] or "{}")
+        ok(got[0] == 1 and found["pods"] == 2 and [s["budget"] for s in found["steps"]] == ["jvm-overhead"], "over TLS, with " + name, got)
+    got = plan(url + "/", *trusted, *token, "--insecure", "--since", "10m")
+    ok(got[0] == 1 and got[2] == "", "--insecure takes nothing from https", got)
+    bad_tokens(url, trusted, viewers)
+    ok(TOKEN not in c.said() and OTHER not in c.said(), "no token stands in the collector's log", c.said())
+    for agent in agents:
+        agent.client.sock.close()
+    c.stop()
+    for certificate in ("expired", "elsewhere"):
+        c = tls_collector("tls-" + certificate, certificate, write("tls-viewers", "viewer all %s\n" % TOKEN))
+        refused("a certificate that is %s" % certificate, 3, "its certificate", "https://localhost:%d" % c.port, *trusted, *token)
+        ok("401" not in c.said(), "it is sent no token", c.said())
+        c.stop()
+
+
 class Liar(http.server.BaseHTTPRequestHandler):
     answers = {}
 
@@ -170,6 +264,8 @@ def liars():
 def main():
     c = kit.Collector("data", "--viewer-tokens", write("viewers", "viewer all %s\n" % TOKEN))
     real(c, "http://127.0.0.1:%d" % c.port)
+    c.stop()
+    over_tls()
     liars()
 
 
