@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rules/all.h"
 #include "support/judge.h"
 #include "support/snap.h"
 
@@ -362,12 +363,21 @@ static void malloc_info_is_exact(void **state)
 		{ 500 * M + 1, 4000 * M, 5000 * M, SEVERITY_NOTICE }, /* there is more room than that */
 		{ 601 * M, 4000 * M, 5000 * M, SEVERITY_WARNING },
 		{ 256 * M + 1, 600 * M, 1200 * M, SEVERITY_WARNING },
+		{ 256 * M, 600 * M, 1200 * M, SEVERITY_NONE }, /* four arenas, and less than 30 % */
+		{ 240 * M, 300 * M, 800 * M, SEVERITY_NONE },  /* 30 % */
+		{ 240 * M + 1, 300 * M, 800 * M, SEVERITY_WARNING },
+		{ 90 * M + 1, 100 * M, 300 * M, SEVERITY_WARNING },
+		{ 90 * M, 100 * M, 300 * M, SEVERITY_NONE },
+		{ 255 * M, 300 * M, 0, SEVERITY_NONE }, /* no limit: the bytes alone count */
+		{ 256 * M + 1, 300 * M, 0, SEVERITY_WARNING },
 		{ UINT64_MAX, 100 * M, 1200 * M, SEVERITY_NONE }, /* what is not resident is not kept */
 		{ 0, 600 * M, 1200 * M, SEVERITY_NONE },
 	};
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		struct finding f;
 		struct snapshot *s = jvm(table[i].pool, table[i].limit);
+		if (!table[i].limit)
+			s->cgroup.max = (struct limit){ .kind = LIMIT_NONE };
 		s->malloc_info.free_bytes = qty_measured(table[i].kept);
 		s->malloc_info.in_use_bytes = qty_measured(10 * M);
 		enum rule_answer answer = ask(retention, s, &f);
@@ -380,6 +390,30 @@ static void malloc_info_is_exact(void **state)
 		assert_int_equal(f.owner, OWNER_ALLOCATOR_RETAINED);
 		judge_figure(&f, "retained_bytes", table[i].kept);
 		says(f.change, "LD_PRELOAD=libjemalloc.so.2");
+	}
+}
+
+/* Raised past 30 % of a small limit, it stays until less than 25 % are kept. */
+static void a_small_container_clears_lower(void **state)
+{
+	(void)state;
+	static const struct {
+		uint64_t kept;
+		bool stays;
+	} table[] = { { 89 * M, true }, { 75 * M + 1, true }, { 75 * M, false } };
+	struct thresholds raised;
+	thresholds_init(&raised);
+	struct thresholds held = thresholds_holding(&raised);
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		struct finding f;
+		struct snapshot *s = jvm(100 * M, 300 * M);
+		s->malloc_info.free_bytes = qty_measured(table[i].kept);
+		struct ledger *l = snap_ledger(s);
+		const struct rule_input input = { .snapshot = s, .ledger = l, .thresholds = &held };
+		memset(&f, 0, sizeof f);
+		assert_int_equal(rule_allocator_retention(&input, &f), table[i].stays ? RULE_FIRED : RULE_SILENT);
+		free(l);
+		snap_free(s);
 	}
 }
 
@@ -505,6 +539,7 @@ int main(void)
 		cmocka_unit_test(the_old_layout_of_a_jdk),
 		cmocka_unit_test(the_longest_texts),
 		cmocka_unit_test(malloc_info_is_exact),
+		cmocka_unit_test(a_small_container_clears_lower),
 		cmocka_unit_test(a_conclusion_from_claims),
 		cmocka_unit_test(one_finding_for_the_same_bytes),
 		cmocka_unit_test(retention_inputs),
