@@ -112,6 +112,20 @@ def torn_sample(made):
     made.points[3]["charge_bytes"] += 20 * MIB
 
 
+def off_second(by, moved):
+    """A row of root whose sum is off by so much, most of which may have come while it was read; its neighbours tell nothing of it."""
+    def change(made):
+        for row in made.rows[39:42]:
+            row["current"] += by
+            for key in ("anon", "inactive_anon"):
+                row[key] += by
+            row["current_before"] = row["current"]
+        made.rows[40]["anon"] -= by
+        made.rows[40]["inactive_anon"] -= by
+        made.rows[40]["current_before"] -= moved
+    return change
+
+
 def open_group(made):
     """Totals agree while the parts are wrong."""
     for rows in (made.points[4]["owners"], *(page["owners"] for page in made.pages if page["owners"] == made.points[4]["owners"])):
@@ -254,6 +268,9 @@ def judgements_of_the_books():
     fails("a page that does not add up", torn_page, "on each page")
     fails("a residual past its share", torn_sample, "residual", "on each page")
     fails("groups that are wrong while totals agree", open_group, "each group", "within 5 %")
+    fails("a second in which the kernel's sum does not hold", off_second(3 * MIB, 0), "in each second")
+    fails("nor did before it was read", off_second(3 * MIB, 4096), "in each second")
+    passes("one in which the charge moved while it was read", off_second(3 * MIB, 3 * MIB))
     fails("a ledger 6 % off the truth", wrong_truth, "within 5 %")
     passes("as found, only the group must be named", wrong_truth, profile="as-found")
     passes("the same where growth is compared", both(wrong_truth, say_scenario("[[expect]]", 'compare = "growth"\n[[expect]]'),

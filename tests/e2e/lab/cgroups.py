@@ -63,17 +63,24 @@ def stat_tolerance(cpus):
     return max(MIB, cpus * 2 * 64 * PAGE)
 
 
+def moved_meanwhile(row, tolerance):
+    """Whether the charge passed the kernel's sum, or came as near as the tolerance, while the two were read."""
+    residuals = (stat_residual(row), stat_residual({**row, "current": row.get("current_before", row["current"])}))
+    return residuals[0] != residuals[1] and min(residuals) <= tolerance and max(residuals) >= -tolerance
+
+
 def identity(rows, cpus):
     """
-    The kernel's own sum in each second: (broken rows, how many were torn). memory.current and memory.stat are two reads: a
-    row is torn where memory.current moves by more than the tolerance from it to a neighbour.
+    The kernel's own sum in each second: (broken rows, how many were torn). memory.current and memory.stat are two reads: a row
+    is torn where the charge of before and after the sum lie apart, and the sum, within the tolerance, between them; or where
+    memory.current moves by more than the tolerance from it to a neighbour.
     """
     tolerance, broken, torn = stat_tolerance(cpus), [], 0
     for index, row in enumerate(rows):
         if abs(stat_residual(row)) <= tolerance:
             continue
         beside = rows[max(0, index - 1):index + 2]
-        if any(abs(row["current"] - other["current"]) > tolerance for other in beside):
+        if moved_meanwhile(row, tolerance) or any(abs(row["current"] - other["current"]) > tolerance for other in beside):
             torn += 1
         else:
             broken.append(row)

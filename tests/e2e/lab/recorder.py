@@ -50,8 +50,10 @@ class Recorder:
             with open(f"{at}/{name}", encoding="ascii") as f:
                 return f.read()
 
-        stat, events = pairs(text("memory.stat")), pairs(text("memory.events"))
-        line = {"at_ms": now_ms(), "current": int(text("memory.current"))}
+        # No file has both: the charge before and after the sum tells how far it moved in between.
+        at_ms, before, stat = now_ms(), int(text("memory.current")), pairs(text("memory.stat"))
+        line = {"at_ms": at_ms, "current": int(text("memory.current")), "current_before": before}
+        events = pairs(text("memory.events"))
         line.update((k, stat[k]) for k in STAT if k in stat)
         line["refault_file"] = stat.get("workingset_refault_file", 0)
         line.update((k, events[k]) for k in ("high", "max", "oom", "oom_kill"))

@@ -41,10 +41,11 @@ def section(found):
         return ""
     rows = [[one["name"], str(one["passed"]), bold(str(len(one["failed"])), one["failed"]), "; ".join(one["failed"]) or NONE] for one in found]
     text = """
-## Access, and what the agent costs
+## Access, a node, and what the agent costs
 
-Scenarios with a script of their own: whether the agent says of its access what the kernel allowed, and how much longer a thread of the
-program waits to map memory because somebody reads its mappings.
+Scenarios with a script of their own: whether the agent says of its access what the kernel allowed, whether one agent for a node finds
+and names its pods and outlives what happens to one, and how much longer a thread of the program waits to map memory because somebody
+reads its mappings.
 
 """ + table(["scenario", "passed", "failed", "which"], rows)
     return text + "".join("\n" + figures_table(one["figures"]) for one in found if one["figures"])

@@ -131,7 +131,9 @@ public final class Growth {
         long[] done = {0};
         return bytes -> {
             each[0] += bytes / threads;
-            NativeMemory.churn(threads, each[0]);
+            synchronized (NativeMemory.REST) {
+                NativeMemory.churn(threads, each[0]);
+            }
             long added = NativeMemory.mallocStats()[4] - base - done[0];
             done[0] += added;
             return added;

@@ -31,6 +31,9 @@ public final class NativeMemory {
     /** Frees all held blocks but every `keepEvery`-th (0: keeps none). Returns the blocks still held. */
     public static native long release(int keepEvery);
 
+    /** Held during churn(): who holds it sees malloc between two bursts, when its threads rest. */
+    public static final Object REST = new Object();
+
     /** `threads` pthreads, kept for the next time, malloc `bytes` each in blocks of mixed sizes, then free nearly all of it. */
     public static native void churn(int threads, long bytes);
 

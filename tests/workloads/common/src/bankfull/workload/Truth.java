@@ -185,7 +185,9 @@ public final class Truth {
         out.put("classes", ManagementFactory.getClassLoadingMXBean().getLoadedClassCount());
         out.put("state_bytes_written", STATE_BYTES.get());
         if (NativeMemory.isLoaded()) {
-            out.put("malloc", malloc(NativeMemory.mallocStats()));
+            synchronized (NativeMemory.REST) {
+                out.put("malloc", malloc(NativeMemory.mallocStats()));
+            }
         }
         synchronized (NOTES) {
             out.putAll(NOTES);
