@@ -176,6 +176,11 @@ void agent_slow_done(void *context, unsigned what, int rc, struct str text, cons
 	a->life.asked_jvm |= (what & SLOW_JVM) != 0;
 	a->life.asked_engine |= (what & SLOW_ENGINE) != 0;
 	agent_rebuild(a);
+	if ((what & SLOW_ENGINE) && a->life.figures == ASKING_AWAITED) {
+		a->life.figures = ASKING_ANSWERED;
+		loop_timer_set(a->tick_timer, 0); /* the scan waits for this */
+		return;
+	}
 	/* The other one may have waited for this. */
 	agent_ask_slow(a, clock_mono(), false);
 	if (!a->life.scanned && a->life.asked_jvm && a->life.asked_engine)

@@ -4,6 +4,7 @@
 #define AGENT_AGENT_PARTS_H
 
 #include "agent/agent.h"
+#include "agent/asking.h"
 #include "agent/budget.h"
 #include "agent/lately.h"
 #include "agent/missing_said.h"
@@ -36,6 +37,8 @@ struct agent_life {
 	bool scanned, asked_jvm, asked_engine;
 	struct missing_said missing_said;
 	struct mono scan_tried, jvm_due, jvm_asked, engine_due, scanned_at;
+	enum asking_stage figures; /* of the engine, for the scan that is due */
+	struct mono figures_asked;
 	struct qty anon_asked; /* RssAnon when the JVM was asked last */
 	uint64_t floor_at_scan;
 	struct qty peak_floor;

@@ -139,6 +139,32 @@ static bool scan_is_due(struct agent *a, struct mono now)
 	return answer == BUDGET_GO;
 }
 
+/* True: the scan that is due waits for figures of the engine, and the tick with it. */
+static bool awaits_figures(struct agent *a, struct mono now)
+{
+	struct agent_life *life = &a->life;
+	const struct evidence *evidence = &a->watch.evidence;
+	struct asking_scan ask = {
+		.stage = life->figures,
+		.tells = life->scanned &&
+			 (evidence_has(evidence, "http/metrics.0") || evidence_has(evidence, "http/jolokia.0")),
+		.busy = slow_runs(a->slow),
+		.due_ms = agent_ms_since(now, life->engine_due),
+		.tick_ms = (uint64_t)a->conf->interval_ms,
+		.awaited_ms = agent_ms_since(life->figures_asked, now),
+	};
+	enum asking_step step = asking_step(&ask);
+	if (step == ASKING_SCAN)
+		return false;
+	if (step == ASKING_FETCH) {
+		life->engine_due = life->figures_asked = now;
+		agent_ask_slow(a, now, false);
+		if (slow_runs(a->slow))
+			life->figures = ASKING_AWAITED;
+	}
+	return life->figures == ASKING_AWAITED;
+}
+
 /* True: there are fresh mappings in a fresh snapshot. */
 static bool scan(struct agent *a, struct wall wall)
 {
@@ -219,23 +245,28 @@ static void tell_access(struct agent *a)
 		   access_level_names[a->snapshot->access], finding ? ": " : "", finding ? finding->observation : "");
 }
 
-static void tick_target(struct agent *a, struct mono now, struct wall wall)
+/* False: the rest of the tick comes in a moment, with the engine's answer. */
+static bool tick_target(struct agent *a, struct mono now, struct wall wall)
 {
 	struct err err = { 0 };
 	if (watch_read(&a->watch, &err) < 0) {
 		logger_say(a->log, SAY_WARNING, "target-ended", "%s", err.message);
 		agent_died(a, now);
 		send_sample(a, now, wall, false);
-		return;
+		return true;
 	}
 	a->life.seen = now;
 	if (!a->snapshot)
 		agent_rebuild(a);
 	if (!a->snapshot)
-		return; /* no memory now: the next tick tries again */
+		return true; /* no memory now: the next tick tries again */
 	refresh(a, wall);
 	lately_step(&a->life.lately, now, &a->snapshot->cgroup.events);
-	bool scanned = scan_is_due(a, now) && scan(a, wall);
+	bool due = scan_is_due(a, now);
+	if (due && awaits_figures(a, now))
+		return false;
+	a->life.figures = ASKING_IDLE;
+	bool scanned = due && scan(a, wall);
 	keep_books(a, now, scanned);
 	bool first;
 	if (urgency_step(&a->urgency, now, a->snapshot, a->ledger, &first) && first) {
@@ -255,6 +286,7 @@ static void tick_target(struct agent *a, struct mono now, struct wall wall)
 		postmortem_life_of(a->snapshot, &a->subject, "", &a->this_life);
 	send_sample(a, now, wall, scanned);
 	agent_ask_slow(a, now, first);
+	return true;
 }
 
 static void show(struct agent *a, struct wall wall)
@@ -288,8 +320,9 @@ void agent_tick(void *context)
 	if (!a->life.on)
 		agent_look(a, now);
 	/* Nothing to watch is news as well: silence would say that the agent is gone. */
+	bool whole = true;
 	if (a->life.on)
-		tick_target(a, now, wall);
+		whole = tick_target(a, now, wall);
 	else
 		send_sample(a, now, wall, false);
 	a->ticked = now;
@@ -298,7 +331,7 @@ void agent_tick(void *context)
 	a->tick_ns_total += took;
 	if (took > a->longest_tick_ns)
 		a->longest_tick_ns = took;
-	uint64_t interval = agent_interval_ms(a), spent = took / 1000000;
+	uint64_t interval = whole ? agent_interval_ms(a) : ASKING_WAIT_MS, spent = took / 1000000;
 	if (a->onlooker)
 		show(a, wall);
 	if (a->leaving && (!a->life.on || clock_mono().ns >= a->leave_at.ns))

@@ -18,3 +18,12 @@ bool asking_outgrown(struct qty then, struct qty now, uint64_t since_ms)
 	uint64_t part = then.bytes / GROWN_PART;
 	return now.bytes - then.bytes >= (part > GROWN_BYTES ? part : GROWN_BYTES);
 }
+
+enum asking_step asking_step(const struct asking_scan *scan)
+{
+	if (scan->stage == ASKING_AWAITED)
+		return scan->awaited_ms < ASKING_WAIT_MS ? ASKING_WAIT : ASKING_SCAN;
+	/* Who tells nothing is not waited for. */
+	bool worth = scan->stage == ASKING_IDLE && scan->tells && !scan->busy && scan->due_ms <= scan->tick_ms;
+	return worth ? ASKING_FETCH : ASKING_SCAN;
+}

@@ -59,6 +59,28 @@ static void the_unknown_outdates_nothing(void **state)
 	assert_false(asking_outgrown(qty_measured(100 * MIB), (struct qty){ 0 }, 600000));
 }
 
+static void a_scan_waits_for_a_fetch_that_is_due_by_the_next_tick(void **state)
+{
+	(void)state;
+	const struct {
+		struct asking_scan scan;
+		enum asking_step step;
+	} rows[] = {
+		{ { ASKING_IDLE, true, false, 0, 5000, 0 }, ASKING_FETCH },
+		{ { ASKING_IDLE, true, false, 5000, 5000, 0 }, ASKING_FETCH },
+		{ { ASKING_IDLE, true, false, 5001, 5000, 0 }, ASKING_SCAN }, /* fresh enough: no further request */
+		{ { ASKING_IDLE, false, false, 0, 5000, 0 }, ASKING_SCAN },   /* tells nothing */
+		{ { ASKING_IDLE, true, true, 0, 5000, 0 }, ASKING_SCAN }, /* the JVM is being asked, which takes long */
+		{ { ASKING_AWAITED, true, true, 15000, 5000, 0 }, ASKING_WAIT },
+		{ { ASKING_AWAITED, true, true, 15000, 5000, ASKING_WAIT_MS - 1 }, ASKING_WAIT },
+		{ { ASKING_AWAITED, true, true, 15000, 5000, ASKING_WAIT_MS }, ASKING_SCAN }, /* it hangs */
+		{ { ASKING_ANSWERED, true, false, 15000, 5000, 20 }, ASKING_SCAN },
+		{ { ASKING_ANSWERED, true, false, 0, 5000, 20 }, ASKING_SCAN }, /* never twice for one scan */
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		assert_int_equal(asking_step(&rows[i].scan), rows[i].step);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -66,6 +88,7 @@ int main(void)
 		cmocka_unit_test(who_wants_it_asked_once_a_day_is_asked_that_often_in_the_end),
 		cmocka_unit_test(what_has_grown_past_the_answer_outdates_it),
 		cmocka_unit_test(the_unknown_outdates_nothing),
+		cmocka_unit_test(a_scan_waits_for_a_fetch_that_is_due_by_the_next_tick),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
