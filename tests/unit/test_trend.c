@@ -65,6 +65,39 @@ static void a_straight_line_is_found_exactly(void **state)
 	assert_int_equal(fit(&s).kind, TREND_FLAT);
 }
 
+/* Half of all pairs cross a step amid the points: of 1 MiB a tick they would make 1.9. */
+static void a_step_amid_growth_is_no_pace(void **state)
+{
+	(void)state;
+	static const struct {
+		unsigned n, step_at;
+		uint64_t step_mib;
+	} cases[] = { { 30, 15, 20 }, { 60, 30, 40 }, { 60, 45, 40 }, { 90, 40, 60 } };
+	for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+		struct trend_series s;
+		trend_clear(&s);
+		for (unsigned i = 0; i < cases[c].n; i++)
+			trend_push(&s, tick(i), (300 + i + (i >= cases[c].step_at ? cases[c].step_mib : 0)) * MIB);
+		struct trend t = fit(&s);
+		assert_int_equal(t.kind, TREND_GROWING);
+		assert_true(t.slope > 0.95 * MIB / TICK_S && t.slope < 1.05 * MIB / TICK_S);
+		assert_true(t.slope_low <= t.slope && t.slope_high >= t.slope);
+	}
+}
+
+/* A part of what grows so stands still between two points: it is as fast as it is over all of them. */
+static void growth_that_is_made_of_steps_keeps_its_pace(void **state)
+{
+	(void)state;
+	struct trend_series s;
+	trend_clear(&s);
+	for (unsigned i = 0; i < 60; i++)
+		trend_push(&s, tick(i), (300 + i / 20 * 20) * (uint64_t)MIB);
+	struct trend t = fit(&s);
+	assert_int_equal(t.kind, TREND_GROWING);
+	assert_true(t.slope > 0.7 * MIB / TICK_S && t.slope < 1.3 * MIB / TICK_S);
+}
+
 /* A fifth of the points are spikes of a checkpoint: the slope does not see them. */
 static void spikes_do_not_move_it(void **state)
 {
@@ -171,6 +204,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(few_points_say_nothing),
 		cmocka_unit_test(a_straight_line_is_found_exactly),
+		cmocka_unit_test(a_step_amid_growth_is_no_pace),
+		cmocka_unit_test(growth_that_is_made_of_steps_keeps_its_pace),
 		cmocka_unit_test(spikes_do_not_move_it),
 		cmocka_unit_test(noise_is_flat),
 		cmocka_unit_test(small_growth_is_flat),
