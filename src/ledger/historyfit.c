@@ -12,6 +12,7 @@ enum {
 	CLASSES_NOISE = 200,
 	SPIKE_SLOTS_LEAST = 60, /* five minutes */
 	SPIKE_PART_SLOTS = 120, /* ten */
+	SPIKE_AFTER_SLOTS = 13, /* one */
 	LOOKUPS_LEAST = 1000,   /* of a cache in a minute: fewer are no ratio */
 	RATE_SPAN_LEAST_S = 20,
 };
@@ -35,8 +36,8 @@ static double slots_slope(const struct history *history, size_t back, size_t n)
 	return ns > 0 ? grown / ns * 1e9 : 0;
 }
 
-/* p99 - median of `n` slots that end `back` slots ago, less what `slope` adds from one to the next. */
-static uint64_t spike_in(const struct history *history, size_t back, size_t n, double slope, struct trend_space *space)
+/* Median of what the `n` slots from `back` on held, with `slope` added from each to `last`. */
+static double slots_usual(const struct history *history, size_t back, size_t n, double slope, struct trend_space *space)
 {
 	struct mono last = history->slot_at[history_slot(history, 0)];
 	for (size_t i = 0; i < n; i++) {
@@ -44,8 +45,55 @@ static uint64_t spike_in(const struct history *history, size_t back, size_t n, d
 		double ago = (double)(last.ns - history->slot_at[at].ns) / 1e9;
 		space->slopes[i] = (double)history->slot[at] + slope * ago;
 	}
-	double high = trend_select(space->slopes, n, n * 99 / 100), median = trend_select(space->slopes, n, n / 2);
-	return high > median ? (uint64_t)(high - median) : 0;
+	return trend_select(space->slopes, n, n / 2);
+}
+
+/* The slot of the highest of `n`, as slots_usual() sees them. */
+static size_t slots_peak(const struct history *history, size_t back, size_t n, double slope)
+{
+	struct mono last = history->slot_at[history_slot(history, 0)];
+	double most = -1;
+	size_t peak = back;
+	for (size_t i = 0; i < n; i++) {
+		size_t at = history_slot(history, back + i);
+		double level = (double)history->slot[at] + slope * (double)(last.ns - history->slot_at[at].ns) / 1e9;
+		if (level <= most)
+			continue;
+		most = level;
+		peak = back + i;
+	}
+	return peak;
+}
+
+struct spike {
+	uint64_t bytes;
+	size_t peak; /* slots ago */
+};
+
+/*
+ * How far the p99 of `n` slots that end `back` slots ago stands above what is usual in them, and above what came right
+ * after: a level that stays, a heap that grew or arenas, is no peak. Less what `slope` adds from one slot to the next.
+ */
+static struct spike spike_in(const struct history *history, size_t back, size_t n, double slope,
+			     struct trend_space *space)
+{
+	size_t after = back > SPIKE_AFTER_SLOTS ? back - SPIKE_AFTER_SLOTS : 0;
+	double then = slots_usual(history, after, SPIKE_AFTER_SLOTS, slope, space);
+	double usual = slots_usual(history, back, n, slope, space);
+	double high = trend_select(space->slopes, n, n * 99 / 100);
+	usual = usual > then ? usual : then;
+	return (struct spike){ high > usual ? (uint64_t)(high - usual) : 0, slots_peak(history, back, n, slope) };
+}
+
+/* The two highest; of one peak, which the end of a part may cut in two, the higher half. */
+static void note_spike(const struct spike *spike, struct spike *first, uint64_t *second)
+{
+	bool same = spike->peak < first->peak + SPIKE_SLOTS_LEAST; /* parts come in the order of their age */
+	uint64_t lower = spike->bytes < first->bytes ? spike->bytes : first->bytes;
+	if (!same && lower > *second)
+		*second = lower;
+	if (spike->bytes > first->bytes)
+		*first = *spike;
 }
 
 /*
@@ -62,15 +110,15 @@ static uint64_t spike_of(const struct history *history, const struct trend *floo
 	size_t span = floor->span_ms / 1000 / HISTORY_SLOT_S, parts = 0;
 	bool brief = moves && span < SPIKE_PART_SLOTS;
 	size_t until = moves && !brief && span < history->n_slots ? span : history->n_slots;
-	uint64_t first = 0, second = 0;
+	struct spike first = { 0 };
+	uint64_t second = 0;
 	for (size_t back = 0; back + SPIKE_SLOTS_LEAST <= until; back += SPIKE_PART_SLOTS, parts++) {
 		size_t n = until - back < SPIKE_PART_SLOTS ? until - back : SPIKE_PART_SLOTS;
 		double slope = brief ? slots_slope(history, back, n) : moves ? floor->slope : 0;
-		uint64_t spike = spike_in(history, back, n, slope, space);
-		second = spike > first ? first : spike > second ? spike : second;
-		first = spike > first ? spike : first;
+		struct spike spike = spike_in(history, back, n, slope, space);
+		note_spike(&spike, &first, &second);
 	}
-	return parts > 1 || brief ? second : first;
+	return parts > 1 || brief ? second : first.bytes;
 }
 
 /* What Flink sets aside for native memory and nobody has taken. */

@@ -442,6 +442,24 @@ static void a_spike_comes_again(void **state)
 	}
 }
 
+/* A heap that grew and arenas that stay, each in ten minutes of its own; and one peak of three, wherever it lies by now. */
+static void what_stays_or_was_once_is_no_spike(void **state)
+{
+	(void)state;
+	struct course *sc = begin();
+	for (uint64_t s = 0; s < 60 * MINUTE; s += 5, sc->now_s += 5) {
+		double steps = (s > 32 * MINUTE ? 40 : 0) + (s > 43 * MINUTE ? 60 : 0);
+		double peak = s > 25 * MINUTE && s <= 28 * MINUTE ? 50 : 0;
+		set_native(sc, 300 + (double)s / 30 + steps + peak);
+		tick(sc);
+		if (s % 15 == 0)
+			scan(sc);
+		if (s > 45 * MINUTE)
+			assert_true(look(sc)->spike_bytes < 8 * MIB);
+	}
+	end(sc);
+}
+
 /* Without engine metrics native-other may hold what was set aside for it: only the excess goes on. */
 static void a_soft_bound_saturates(void **state)
 {
@@ -533,6 +551,7 @@ int main(void)
 		cmocka_unit_test(what_is_fast_is_seen_in_time),
 		cmocka_unit_test(what_fills_again_is_no_growth),
 		cmocka_unit_test(a_spike_comes_again),
+		cmocka_unit_test(what_stays_or_was_once_is_no_spike),
 		cmocka_unit_test(a_soft_bound_saturates),
 		cmocka_unit_test(extremes),
 	};
