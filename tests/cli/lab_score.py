@@ -100,6 +100,11 @@ def wrong_forecast(one):
         page["forecast"] = page["forecast"] and page["forecast"] * 1.3
 
 
+def early_thrash(one):
+    for line in one.rows[(80 + one.seconds) // 2:]:
+        line["full_avg10"] = 60.0
+
+
 def another_named(one):
     one.findings.append(one.finding("freeboard-low", "warning", "java-heap", 200))
 
@@ -124,6 +129,12 @@ def a_good_score():
     ok(not said and page.rstrip().endswith("Nothing."), "runs that are right fall short of nothing", said)
     total = figures["totals"]["all"]
     ok((total["recall"], total["precision"], total["false"], total["forecast"]) == (100, 100, 0, 100), "recall, precision, forecast", total)
+    ok(total["forecast_thrash"] == 100, "a forecast of the kill is one of the thrash that comes nine seconds before", total)
+    thrashing = good_runs()
+    early_thrash(thrashing[0])
+    _, _, early = score(thrashing)
+    both = (early["totals"]["all"]["forecast_thrash"], early["totals"]["all"]["forecast"])
+    ok(both == (50, 100), "and not of one that comes half-way", both)
     lead = (runs[0].seconds - 80) / 60
     ok(abs(total["lead_median"] - lead) < 0.01 and row(page, "leak | native-other")[4:6] == [f"{lead:.1f}"] * 2, "leads", total)
     peer = figures["peers"]["floor-85"]["0"]

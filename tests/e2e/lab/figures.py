@@ -103,15 +103,15 @@ def named_since(run):
     return first and (first[0], first[2])
 
 
-def forecast_at_half(run):
-    """How far the forecast was off, as a part of what was left, half-way from the first warning to the kill; None: none."""
+def forecast_at_half(run, until_ms):
+    """How far the forecast was off, as a part of what was left, half-way from the first warning to `until_ms`; None: none."""
     named = named_since(run)
-    if not named or not run.kill_ms:
+    if not named or not run.kill_ms or until_ms is None or until_ms <= named[0]:
         return None
-    half = (named[0] + run.kill_ms) / 2
+    half = (named[0] + until_ms) / 2
     before = [page for page in run.pages if half - 2 * PAGE_EVERY_MS <= page.at_ms <= half]
     likely = before[-1].value("bankfull_forecast_seconds", bound="likely") if before else None
-    return None if likely is None else likely / ((run.kill_ms - before[-1].at_ms) / 1000) - 1
+    return None if likely is None else likely / ((until_ms - before[-1].at_ms) / 1000) - 1
 
 
 # --- the ledger -------------------------------------------------------------------------------------

@@ -87,7 +87,8 @@ def of_run(run, said):
         "lead_thrash": rounded(figures.minutes(named[0], thrash)) if named and run.kill_ms else None,
         "thrash": rounded(figures.minutes(thrash, run.kill_ms)) if thrash else None,
         "needed": rounded(figures.needed_lead(run.truth.get("grows_percent_per_minute"))) if run.kill_ms and foreseen else None,
-        "forecast": rounded(figures.forecast_at_half(run), 3),
+        "forecast": rounded(figures.forecast_at_half(run, run.kill_ms), 3),
+        "forecast_thrash": rounded(figures.forecast_at_half(run, thrash), 3),
         "attribution": {"worst": rounded(figures.attribution_error(run)), "median": rounded(statistics.median(off)) if off else None, "scans": len(off)},
         "residual": rounded(worst(rest)), "warnings": len({sight.id for sight in figures.grave(run)}), "n_false": len(false),
         "false": sorted({one for said in false.values() for one in said}),
@@ -105,6 +106,10 @@ def share(part, whole):
     return rounded(100 * part / whole, 1) if whole else None
 
 
+def foretold(off):
+    return off is not None and abs(off) <= FORECAST_WITHIN
+
+
 def totals(runs):
     """Of one profile, or of both. Who was not warned at all counts with a lead of 0 in the median."""
     due = [run for run in runs if run["foreseen"]]
@@ -112,7 +117,7 @@ def totals(runs):
     leads = [run["lead"] or 0 for run in killed]
     right = sum(run["warnings"] - run["n_false"] for run in runs if run["kind"] == "warn")
     false = sum(run["n_false"] for run in runs)
-    foretold = [run["forecast"] is not None and abs(run["forecast"]) <= FORECAST_WITHIN for run in killed]
+    to_thrash = [run for run in killed if run["thrash"] is not None]
     return {
         "runs": len(runs), "due": len(due), "silent": sum(run["kind"] == "silent" for run in runs),
         "recall": share(sum(run["named_by"] is not None for run in due), len(due)),
@@ -120,7 +125,8 @@ def totals(runs):
         "lead_median": median(leads), "lead_worst": rounded(min(leads, default=None)),
         "lead_kept": share(sum(kept(run) for run in killed), len(killed)),
         "thrash_median": median([run["lead_thrash"] for run in killed if run["lead_thrash"] is not None]),
-        "forecast": share(sum(foretold), len(foretold)),
+        "forecast": share(sum(foretold(run["forecast"]) for run in killed), len(killed)),
+        "forecast_thrash": share(sum(foretold(run["forecast_thrash"]) for run in to_thrash), len(to_thrash)),
         "attribution": worst([run["attribution"]["worst"] for run in runs
                               if run["attribution"]["worst"] is not None and run["profile"] != "as-found"]),
         "residual": worst([run["residual"] for run in runs if run["residual"] is not None]),

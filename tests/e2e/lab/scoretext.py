@@ -70,6 +70,7 @@ def figures_section(score):
         row("worst lead, minutes", "", "lead_worst", minutes, lambda v: True),
         row("median lead to the onset of reclaim thrash, minutes", "", "thrash_median", minutes, lambda v: True),
         row("forecast within 25 % at half the time", ">= 80 %", "forecast", percent, lambda v: v >= 80),
+        row("the same to the onset of reclaim thrash", "", "forecast_thrash", percent, lambda v: True),
         row("worst attribution error of the named owner", "5 %", "attribution", signed, lambda v: abs(v) <= 5),
         row("worst residual, of the charge", "2 %", "residual", lambda v: NONE if v is None else f"{v:+.2f} %", lambda v: abs(v) <= 2),
         row("runs in which the identity did not hold", "0", "torn", str, lambda v: v == 0)]
