@@ -35,7 +35,7 @@ static struct count pressure_bp(const struct cgroup_pressure_line *line)
 }
 
 /* Budgets, bounds and claims: what the lines are compared with. Of the same scan as they are. */
-static void put_books(const struct ledger *ledger, struct wire_books *ret)
+static void put_books(const struct snapshot *snapshot, const struct ledger *ledger, struct wire_books *ret)
 {
 	for (int owner = 0; owner < OWNER_COUNT; owner++) {
 		const struct ledger_line *line = &ledger->lines[owner];
@@ -46,6 +46,7 @@ static void put_books(const struct ledger *ledger, struct wire_books *ret)
 		ret->unread |= (uint64_t)!qty_known(line->bytes) << owner;
 	}
 	ret->legal_bytes = ledger->legal.bytes;
+	ret->engine = engine_facts(&snapshot->engine);
 	ret->n_budgets = ledger->n_budgets;
 	for (size_t i = 0; i < ledger->n_budgets; i++) {
 		const struct ledger_budget *from = &ledger->budgets[i];
@@ -104,12 +105,30 @@ void sample_make(const struct sample_input *input, struct wire_sample *ret_sampl
 			out->owners[owner] = ledger->lines[owner].bytes;
 	out->residual_bytes = ledger->residual_bytes;
 	out->has_books = true;
-	put_books(ledger, &out->books);
+	put_books(s, ledger, &out->books);
+}
+
+static bool same_size(struct qty a, struct qty b)
+{
+	return qty_known(a) == qty_known(b) && (!qty_known(a) || a.bytes == b.bytes);
+}
+
+/* Of what moves all the time it counts whether it is there. */
+static bool same_facts(const struct engine_facts *a, const struct engine_facts *b)
+{
+	return a->backend == b->backend && a->batch == b->batch && a->python == b->python &&
+	       qty_known(a->managed_reserved_bytes) == qty_known(b->managed_reserved_bytes) &&
+	       (a->managed_reserved_bytes.bytes > 0) == (b->managed_reserved_bytes.bytes > 0) &&
+	       same_size(a->network_bytes, b->network_bytes) &&
+	       same_size(a->framework_off_heap_bytes, b->framework_off_heap_bytes) &&
+	       same_size(a->task_off_heap_bytes, b->task_off_heap_bytes) &&
+	       same_size(a->network_pool_bytes, b->network_pool_bytes) &&
+	       a->streams_instances.known == b->streams_instances.known;
 }
 
 static bool same_shape(const struct wire_books *a, const struct wire_books *b)
 {
-	bool same = a->unread == b->unread && a->n_budgets == b->n_budgets;
+	bool same = a->unread == b->unread && a->n_budgets == b->n_budgets && same_facts(&a->engine, &b->engine);
 	for (size_t i = 0; same && i < OWNER_COUNT; i++)
 		same = a->bounds[i].kind == b->bounds[i].kind;
 	for (size_t i = 0; same && i < a->n_budgets; i++)

@@ -73,6 +73,32 @@ static void say_left_out(struct paint *p, const struct plan_source *source)
 		(void)buf_putc(p->out, '\n');
 }
 
+/* Of what the direct budget is made up, and how that is known. */
+static void say_direct(struct paint *p, const struct resize *resize)
+{
+	static const char *const how[DIRECT_SOURCE_COUNT] = {
+		[DIRECT_UNREAD] = "",
+		[DIRECT_CONFIGURED] = "as the process was started",
+		[DIRECT_MEASURED] =
+			"the network's by Flink's metrics of its buffers; the framework's is Flink's default, the rest the tasks'",
+		[DIRECT_INFERRED] =
+			"inferred from the sum alone: a tenth of Flink's memory, Flink's default, and the rest",
+	};
+	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP], c[UNITS_TEXT_CAP], line[400];
+	if (resize->kind != ENGINE_FLINK_TASKMANAGER || !resize->rows[RESIZE_DIRECT].set_known)
+		return;
+	const struct direct_split *split = &resize->direct;
+	if (split->source == DIRECT_UNREAD)
+		(void)snprintf(line, sizeof line,
+			       "direct is of network, framework and tasks: how much of each is not known");
+	else
+		(void)snprintf(line, sizeof line, "direct is %s of network, %s of framework and %s of tasks: %s",
+			       units_format(a, split->network), units_format(b, split->framework),
+			       units_format(c, split->task), how[split->source]);
+	(void)buf_putc(p->out, '\n');
+	paint_wrapped(p, 0, 0, line);
+}
+
 static void table(const struct resize *resize, struct paint *p)
 {
 	struct buf *out = p->out;
@@ -94,6 +120,7 @@ static void table(const struct resize *resize, struct paint *p)
 			plan_resize_row(p, resize_budget_names[i], &resize->rows[i]);
 	if (resize->limit.kind == LIMIT_SET)
 		plan_resize_row(p, "limit", &resize->floor);
+	say_direct(p, resize);
 	if (resize->too_few)
 		(void)buf_printf(
 			out,
@@ -162,6 +189,21 @@ void plan_resize_source_json(const struct plan_source *source, size_t n_readings
 	put_count(out, "minutes_left_out", (struct count){ source->n_points_left_out, of_pods });
 }
 
+static void put_direct(struct js_out *out, const struct direct_split *split)
+{
+	js_out_key(out, "direct_parts");
+	if (split->source == DIRECT_UNREAD) {
+		js_out_null(out);
+		return;
+	}
+	js_out_object(out);
+	put_text(out, "source", direct_source_names[split->source]);
+	put_number(out, "network_bytes", split->network);
+	put_number(out, "framework_bytes", split->framework);
+	put_number(out, "task_bytes", split->task);
+	js_out_object_end(out);
+}
+
 static void json(const struct resize *resize, const struct plan_source *source, struct js_out *out)
 {
 	put_text(out, "kind", "resize");
@@ -171,6 +213,7 @@ static void json(const struct resize *resize, const struct plan_source *source, 
 	js_out_bool(out, resize->restored);
 	put_number(out, "process_bytes", resize->process_bytes);
 	put_limit(out, "limit_bytes", resize->limit);
+	put_direct(out, &resize->direct);
 	js_out_key(out, "budgets");
 	js_out_array(out);
 	for (int i = RESIZE_BUDGET_COUNT; i-- > 0;)

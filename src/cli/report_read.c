@@ -59,6 +59,8 @@ void report_read_engine(struct js_out *out, const struct snapshot *s)
 	put_tristate(out, "manual_compaction", engine->manual_compaction);
 	put_tristate(out, "batch", engine->batch);
 	put_tristate(out, "python", engine->python);
+	const struct engine_facts facts = engine_facts(engine);
+	put_fact_sizes(out, &facts);
 	put_rocksdb(out, &engine->rocksdb);
 	js_out_key(out, "streams");
 	js_out_object(out);

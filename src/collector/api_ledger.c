@@ -55,6 +55,24 @@ static void put_budgets(struct js_out *out, const struct fleet_composition *comp
 	js_out_array_end(out);
 }
 
+/* What says whether a budget is too large, and of which parts it is. */
+static void put_engine(struct js_out *out, const struct fleet_books *books)
+{
+	js_out_key(out, "engine");
+	if (!books) {
+		js_out_null(out);
+		return;
+	}
+	const struct engine_facts *facts = &books->engine;
+	js_out_object(out);
+	put_text(out, "state_backend", facts->backend == BACKEND_UNKNOWN ? NULL : state_backend_names[facts->backend]);
+	put_tristate(out, "batch", facts->batch);
+	put_tristate(out, "python", facts->python);
+	put_fact_sizes(out, facts);
+	put_count(out, "streams_instances", facts->streams_instances);
+	js_out_object_end(out);
+}
+
 void api_put_pod_whole(struct js_out *out, const struct fleet_pod *pod, const struct silences *silences,
 		       struct wall now)
 {
@@ -63,6 +81,7 @@ void api_put_pod_whole(struct js_out *out, const struct fleet_pod *pod, const st
 	api_put_pod_members(out, pod, silences, now);
 	put_ledger(out, &pod->composition, books);
 	put_budgets(out, &pod->composition, books);
+	put_engine(out, books);
 	js_out_key(out, "demand");
 	js_out_object(out);
 	put_qty(out, "expected_bytes", pod->latest.expected_bytes);

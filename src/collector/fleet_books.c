@@ -65,7 +65,9 @@ void fleet_books_drop(struct fleet *fleet, struct fleet_books **books)
 
 static struct fleet_books *room_for(const struct wire_books *from)
 {
-	struct fleet_books head = { .unread = (uint32_t)from->unread, .legal_bytes = from->legal_bytes };
+	struct fleet_books head = { .unread = (uint32_t)from->unread,
+				    .legal_bytes = from->legal_bytes,
+				    .engine = from->engine };
 	for (unsigned i = 0; i < OWNER_COUNT; i++) {
 		head.bounded |= from->bounds[i].kind == LIMIT_SET ? BIT(i) : 0;
 		head.unbounded |= from->bounds[i].kind == LIMIT_NONE ? BIT(i) : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The latest composition of a pod, and what it is compared with: budgets, bounds and claims, as told last of the same
- * process (bankfull/books.h). Compact: what is known alone, some 400 bytes a pod for the latter.
+ * process (bankfull/books.h). Compact: what is known alone, some 550 bytes a pod for the latter.
  */
 #ifndef COLLECTOR_FLEET_BOOKS_H
 #define COLLECTOR_FLEET_BOOKS_H
@@ -35,6 +35,7 @@ struct fleet_books {
 	/* Bit sets of 1 << enum owner. `unread`: they are there and could not be read. */
 	uint32_t bounded, unbounded, claimed, unread;
 	struct qty legal_bytes;
+	struct engine_facts engine;
 	uint32_t n_budgets;
 	struct fleet_budget budgets[]; /* behind them the bytes of `bounded`, then those of `claimed` */
 };

@@ -66,9 +66,15 @@ static uint64_t wanted(const struct policy *policy, uint64_t max)
 	return want > policy->least ? want : policy->least;
 }
 
-static bool nobody_takes_managed(const struct resize_reading *last)
+/* As the last reading of each pod says. */
+static bool nobody_takes_managed(const struct resize_reading *readings, size_t n)
 {
-	return last->backend == BACKEND_HASHMAP && last->batch == TRISTATE_FALSE && last->python == TRISTATE_FALSE;
+	for (size_t i = 0; i < n; i++) {
+		bool last = i + 1 == n || readings[i + 1].pod != readings[i].pod;
+		if (last && !resize_managed_is_idle(&readings[i].facts))
+			return false;
+	}
+	return true;
 }
 
 void resize_say(struct resize_row *row, uint64_t proposed, const char *why)
@@ -87,14 +93,13 @@ static uint64_t direct_least(const struct direct_split *split)
  * Direct memory jumps where a job restores and catches up, and what is short then ends the process: it is lowered by what
  * was seen over a day with a restore in it.
  */
-static void propose_less_direct(const struct resize *resize, const struct resize_reading *last, uint64_t want,
-				struct resize_row *row)
+static void propose_less_direct(const struct resize *resize, uint64_t want, struct resize_row *row)
 {
 	const struct policy *policy = &policies[RESIZE_DIRECT];
-	struct direct_split split = resize_split_direct(last);
-	if (want < direct_least(&split))
-		want = direct_least(&split);
-	if (!split.known)
+	const struct direct_split *split = &resize->direct;
+	if (want < direct_least(split))
+		want = direct_least(split);
+	if (resize->kind == ENGINE_FLINK_TASKMANAGER && split->source == DIRECT_UNREAD)
 		resize_say(row, row->set_bytes, "more than is used, but how much of it is the network's is not known");
 	else if (sat_add(want, policy->worth) > row->set_bytes)
 		resize_say(row, row->set_bytes, "it fits: most of it is the network's");
@@ -107,8 +112,8 @@ static void propose_less_direct(const struct resize *resize, const struct resize
 }
 
 /* Nothing is lowered by few readings, and a heap is raised by its own finding, not by what is resident. */
-static void propose(enum resize_budget budget, const struct resize *resize, const struct resize_reading *last,
-		    bool heap_pressure, struct resize_row *row)
+static void propose(enum resize_budget budget, const struct resize *resize, bool managed_idle, bool heap_pressure,
+		    struct resize_row *row)
 {
 	const struct policy *policy = &policies[budget];
 	uint64_t want = wanted(policy, row->max_bytes);
@@ -118,7 +123,7 @@ static void propose(enum resize_budget budget, const struct resize *resize, cons
 	else if (budget == RESIZE_HEAP && heap_pressure)
 		resize_say(row, resize_round_up(row->set_bytes + row->set_bytes / 4),
 			   "heap-pressure is open: a quarter more");
-	else if (budget == RESIZE_MANAGED && nobody_takes_managed(last) && row->max_bytes < MIB && !resize->too_few)
+	else if (budget == RESIZE_MANAGED && managed_idle && row->max_bytes < MIB && !resize->too_few)
 		resize_say(row, 0, "state is on the heap and no batch or Python job runs: nobody takes it");
 	else if (budget == RESIZE_OVERHEAD && row->max_bytes > row->set_bytes)
 		resize_say(row, want, policy->because);
@@ -129,7 +134,7 @@ static void propose(enum resize_budget budget, const struct resize *resize, cons
 	else if (sat_add(want, policy->worth) <= row->set_bytes && resize->too_few)
 		resize_say(row, row->set_bytes, "it may be too large: too few readings to lower it");
 	else if (sat_add(want, policy->worth) <= row->set_bytes && budget == RESIZE_DIRECT)
-		propose_less_direct(resize, last, want, row);
+		propose_less_direct(resize, want, row);
 	else if (sat_add(want, policy->worth) <= row->set_bytes)
 		resize_say(row, want, policy->because);
 }
@@ -146,9 +151,9 @@ static unsigned risk_of(enum resize_budget budget, const struct resize_row *row)
 	return budget == RESIZE_MANAGED && row->proposed_bytes == 0 ? 6 : lowering[budget];
 }
 
-static void make_steps(const struct resize_reading *last, struct resize *resize)
+static void make_steps(struct resize *resize)
 {
-	struct sizes sizes = { .process = resize->process_bytes, .direct = resize_split_direct(last) };
+	struct sizes sizes = { .process = resize->process_bytes, .direct = resize->direct };
 	for (int i = 0; i < RESIZE_BUDGET_COUNT; i++)
 		sizes.bytes[i] = resize->rows[i].set_bytes;
 	for (unsigned risk = 0; risk < 12; risk++)
@@ -273,6 +278,8 @@ int resize_run(const struct resize_reading *readings, const char *const *names, 
 		.kind = last->kind, .n_readings = n, .limit = last->limit, .too_few = n < RESIZE_READINGS_LEAST
 	};
 	look_at_window(readings, n, &resize);
+	resize.direct = resize_split_direct(readings, n);
+	bool managed_idle = nobody_takes_managed(readings, n);
 	bool heap_pressure = resize_heap_pressure(readings, n);
 	for (int b = 0; b < RESIZE_BUDGET_COUNT; b++) {
 		struct resize_row *row = &resize.rows[b];
@@ -285,7 +292,7 @@ int resize_run(const struct resize_reading *readings, const char *const *names, 
 		row->set_known = qty_known(last->set[b]);
 		resize.process_bytes = sat_add(resize.process_bytes, row->set_bytes);
 		if (qty_known(last->set[b]))
-			propose((enum resize_budget)b, &resize, last, heap_pressure, row);
+			propose((enum resize_budget)b, &resize, managed_idle, heap_pressure, row);
 		look_for_growth(readings, n, (enum resize_budget)b, row);
 	}
 	size_t m = 0;
@@ -293,7 +300,7 @@ int resize_run(const struct resize_reading *readings, const char *const *names, 
 		if (qty_known(readings[i].floor_bytes))
 			values[m++] = readings[i].floor_bytes.bytes;
 	(void)resize_percentiles(values, m, &resize.floor);
-	make_steps(last, &resize);
+	make_steps(&resize);
 	*ret_resize = resize;
 	return 0;
 }

@@ -11,7 +11,7 @@
 #ifndef PLAN_RESIZE_H
 #define PLAN_RESIZE_H
 
-#include "bankfull/engine.h"
+#include "bankfull/books.h"
 #include "base/buf.h"
 #include "data/js.h"
 
@@ -39,8 +39,7 @@ struct resize_reading {
 	struct wall taken; /* 0: not known */
 	bool restored;     /* since the reading before: a job or its process started again */
 	enum engine kind;
-	enum state_backend backend;
-	enum tristate batch, python;
+	struct engine_facts facts;
 	struct qty set[RESIZE_BUDGET_COUNT], used[RESIZE_BUDGET_COUNT];
 	struct qty floor_bytes;
 	struct limit limit;
@@ -48,12 +47,26 @@ struct resize_reading {
 	/* Of Kafka Streams. */
 	struct qty cache_bytes, memtables_bytes, readers_bytes;
 	struct limit cache_bound;
-	struct count instances; /* of RocksDB */
 };
 
 /* MALFORMED: no report of Bankfull. UNSUPPORTED: of something that has no budgets, and is no Kafka Streams. */
 int resize_read(const struct js *report, const char *name, struct resize_reading *ret_reading, struct err *err)
 	__attribute__((warn_unused_result));
+
+/* How the parts of a TaskManager's direct budget are known. */
+enum direct_source {
+	DIRECT_UNREAD = 0,
+	DIRECT_CONFIGURED, /* the process was started with them */
+	DIRECT_MEASURED, /* the network's are its buffers, by Flink's metrics; the framework has Flink's own 128m, tasks the rest */
+	DIRECT_INFERRED, /* from the sum: the network has Flink's own tenth, the framework its 128m, tasks the rest */
+	DIRECT_SOURCE_COUNT
+};
+extern const char *const direct_source_names[DIRECT_SOURCE_COUNT]; /* "unread", "configured", "measured", "inferred" */
+
+struct direct_split {
+	enum direct_source source;
+	uint64_t network, framework, task;
+};
 
 struct resize_row {
 	bool known, set_known; /* its use was read; so was what is set aside */
@@ -78,9 +91,10 @@ struct resize {
 	uint64_t span_ms; /* from the first reading of a pod to its last */
 	bool restored;    /* a restore is among them */
 	struct resize_row rows[RESIZE_BUDGET_COUNT];
-	uint64_t process_bytes;  /* as it is */
-	struct limit limit;      /* of the last reading */
-	struct resize_row floor; /* set_bytes: the limit; proposed_bytes: a limit for what all steps make */
+	uint64_t process_bytes;     /* as it is */
+	struct limit limit;         /* of the last reading */
+	struct direct_split direct; /* as it is; of a JobManager unread, which has no parts */
+	struct resize_row floor;    /* set_bytes: the limit; proposed_bytes: a limit for what all steps make */
 	struct resize_step steps[RESIZE_BUDGET_COUNT]; /* what carries least risk first */
 	size_t n_steps;
 	bool too_few; /* to lower anything */

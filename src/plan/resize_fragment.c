@@ -8,27 +8,68 @@
 
 enum { MIB = 1 << 20 };
 
-struct direct_split resize_split_direct(const struct resize_reading *last)
+const char *const direct_source_names[DIRECT_SOURCE_COUNT] = { "unread", "configured", "measured", "inferred" };
+
+/* Flink rounds here and there: a few bytes are no memory of a task. */
+enum { SLACK = 16 };
+
+/* The framework has Flink's own 128m, tasks the rest; unread where the sum has no room for that. */
+static struct direct_split share_rest(uint64_t direct, uint64_t network, enum direct_source source)
 {
-	const uint64_t framework = 128ull * MIB, network_least = 64ull * MIB;
-	struct direct_split split = { .known = false };
-	const struct qty direct = last->set[RESIZE_DIRECT], heap = last->set[RESIZE_HEAP],
-			 managed = last->set[RESIZE_MANAGED];
-	if (last->kind == ENGINE_FLINK_JOBMANAGER)
-		return (struct direct_split){ .known = qty_known(direct), .task = direct.bytes };
-	if (last->kind != ENGINE_FLINK_TASKMANAGER || !qty_known(direct) || !qty_known(heap) || !qty_known(managed))
-		return split;
-	/* taskmanager.memory.network.fraction is a float of 0.1, which Flink widens. */
-	split.network = (uint64_t)((double)sat_add(sat_add(heap.bytes, direct.bytes), managed.bytes) * (double)0.1f);
-	if (split.network < network_least)
-		split.network = network_least;
-	/* Flink rounds here and there: a few bytes are no memory of a task. */
-	if (direct.bytes + 16 < split.network + framework)
-		return split;
-	split.known = true;
-	split.task = direct.bytes > split.network + framework + 16 ? direct.bytes - split.network - framework : 0;
-	split.framework = split.task ? framework : direct.bytes - split.network;
+	const uint64_t framework = 128ull * MIB;
+	struct direct_split split = { .source = source, .network = network };
+	if (sat_add(direct, SLACK) < sat_add(network, framework))
+		return (struct direct_split){ .source = DIRECT_UNREAD };
+	split.task = direct > network + framework + SLACK ? direct - network - framework : 0;
+	split.framework = split.task ? framework : direct - network;
 	return split;
+}
+
+/* taskmanager.memory.network.fraction is a float of 0.1, which Flink widens. 0: not known. */
+static uint64_t tenth_of(const struct resize_reading *reading)
+{
+	const struct qty direct = reading->set[RESIZE_DIRECT], heap = reading->set[RESIZE_HEAP],
+			 managed = reading->set[RESIZE_MANAGED];
+	const uint64_t least = 64ull * MIB;
+	if (!qty_known(direct) || !qty_known(heap) || !qty_known(managed))
+		return 0;
+	uint64_t tenth = (uint64_t)((double)sat_add(sat_add(heap.bytes, direct.bytes), managed.bytes) * (double)0.1f);
+	return tenth < least ? least : tenth;
+}
+
+static bool is_configured(const struct engine_facts *facts, uint64_t direct)
+{
+	return qty_known(facts->network_bytes) && qty_known(facts->framework_off_heap_bytes) &&
+	       qty_known(facts->task_off_heap_bytes) &&
+	       sat_add(sat_add(facts->network_bytes.bytes, facts->framework_off_heap_bytes.bytes),
+		       facts->task_off_heap_bytes.bytes) == direct;
+}
+
+/* The pool is whole segments, less than one of which is missing: where a tenth is that much more, it is the tenth. */
+static struct direct_split split_by_pool(uint64_t pool, uint64_t direct, uint64_t tenth)
+{
+	return share_rest(direct, tenth >= pool && tenth - pool < MIB ? tenth : pool, DIRECT_MEASURED);
+}
+
+struct direct_split resize_split_direct(const struct resize_reading *readings, size_t n)
+{
+	const struct resize_reading *last = &readings[n - 1];
+	const struct qty direct = last->set[RESIZE_DIRECT];
+	struct direct_split split = { .source = DIRECT_UNREAD };
+	uint64_t tenth = tenth_of(last);
+	if (last->kind != ENGINE_FLINK_TASKMANAGER || !qty_known(direct))
+		return split;
+	for (size_t i = n; i-- > 0 && split.source != DIRECT_CONFIGURED;) {
+		const struct engine_facts *facts = &readings[i].facts;
+		if (is_configured(facts, direct.bytes))
+			split = (struct direct_split){ DIRECT_CONFIGURED, facts->network_bytes.bytes,
+						       facts->framework_off_heap_bytes.bytes,
+						       facts->task_off_heap_bytes.bytes };
+		/* A pool of 0 is of a TaskManager that has not begun yet. */
+		else if (split.source == DIRECT_UNREAD && qty_or(facts->network_pool_bytes, 0) > 0)
+			split = split_by_pool(facts->network_pool_bytes.bytes, direct.bytes, tenth);
+	}
+	return split.source == DIRECT_UNREAD && tenth ? share_rest(direct.bytes, tenth, DIRECT_INFERRED) : split;
 }
 
 /* As Flink takes it: "512m", or bytes. */
@@ -73,7 +114,7 @@ static void write_direct(const struct resize *resize, struct sizes *sizes, struc
 		add_line(step, "jobmanager", "off-heap.size", step->to_bytes);
 		return;
 	}
-	if (!sizes->direct.known) {
+	if (sizes->direct.source == DIRECT_UNREAD) {
 		(void)snprintf(comment, sizeof comment, "%s more than now; this is right where it is not set",
 			       resize_size_text(size, step->to_bytes - step->from_bytes));
 		add_comment(step, comment);
@@ -84,7 +125,10 @@ static void write_direct(const struct resize *resize, struct sizes *sizes, struc
 		sizes->direct.task += step->to_bytes - step->from_bytes;
 	else
 		take_direct(&sizes->direct, step->from_bytes - step->to_bytes);
-	add_comment(step, "right where the network and the framework have Flink's own sizes, as the sum says");
+	if (sizes->direct.source == DIRECT_INFERRED)
+		add_comment(step, "right where the network and the framework have Flink's own sizes, as the sum says");
+	if (sizes->direct.source == DIRECT_MEASURED)
+		add_comment(step, "right where the framework has Flink's own 128m; the network's were measured");
 	add_line(step, "taskmanager", "task.off-heap.size", sizes->direct.task);
 	if (framework != sizes->direct.framework)
 		add_line(step, "taskmanager", "framework.off-heap.size", sizes->direct.framework);
@@ -103,7 +147,7 @@ static void write_pins(const struct resize *resize, const struct sizes *sizes, s
 		return;
 	if (step->budget != RESIZE_MANAGED && resize->rows[RESIZE_MANAGED].set_known)
 		add_line(step, role, "managed.size", sizes->bytes[RESIZE_MANAGED]);
-	if (sizes->direct.known) {
+	if (sizes->direct.source != DIRECT_UNREAD) {
 		add_line(step, role, "network.min", sizes->direct.network);
 		add_line(step, role, "network.max", sizes->direct.network);
 	}

@@ -6,15 +6,8 @@
 #include "bankfull/ledger.h"
 #include "plan/resize.h"
 
-/*
- * A TaskManager's direct budget: network, and what framework and tasks have beside it. A report tells the sum alone; where
- * the network has Flink's own tenth of its memory and the framework its 128m, the rest is the tasks'.
- */
-struct direct_split {
-	bool known;
-	uint64_t network, framework, task;
-};
-struct direct_split resize_split_direct(const struct resize_reading *last);
+/* Network, and what framework and tasks have beside it: the best that is known by any reading, of the last one's sum. */
+struct direct_split resize_split_direct(const struct resize_reading *readings, size_t n);
 
 /* What is set now, with the steps before this one made. */
 struct sizes {
@@ -38,6 +31,16 @@ bool resize_percentiles(uint64_t *values, size_t n, struct resize_row *row);
 
 struct qty resize_bytes(const struct js *value);
 int resize_budget_find(const struct js *name); /* -1: none of these */
+/* Members that `engine` of a report and of the API have alike. */
+void resize_read_facts(const struct js *engine, struct engine_facts *facts);
+enum state_backend resize_backend_find(const struct js *name);
+/* By the configuration nobody takes managed memory. */
+bool resize_managed_is_idle(const struct engine_facts *facts);
+/*
+ * Where nobody takes it, and Flink has given none away now, none is in use. Of another backend, or where a batch job may come,
+ * a reservation of 0 says that no job runs at this moment.
+ */
+void resize_see_reserved(struct resize_reading *reading);
 void resize_read_ledger(const struct js *ledger, struct resize_reading *reading);
 /* What is set aside is known. */
 bool resize_is_sized(const struct resize_reading *reading);

@@ -69,6 +69,14 @@ int resize_pod_read(const struct js *whole, struct resize_pod *ret_pod, struct e
 	for (size_t i = 0; i < js_len(ledger); i++)
 		if (qty_known(resize_bytes(js_get(js_at(ledger, i), "bytes"))))
 			pod.known |= owner_bit(js_get(js_at(ledger, i), "owner"));
+	const struct js *engine = js_get(whole, "engine");
+	resize_read_facts(engine, &pod.base.facts);
+	pod.base.facts.backend = resize_backend_find(js_get(engine, "state_backend"));
+	pod.base.facts.streams_instances.known =
+		js_u64(js_get(engine, "streams_instances"), &pod.base.facts.streams_instances.n);
+	/* Of now alone: a point of yesterday does not have it. */
+	pod.reserved = pod.base.facts.managed_reserved_bytes;
+	pod.base.facts.managed_reserved_bytes = (struct qty){ 0 };
 	if (pod.base.kind == ENGINE_KAFKA_STREAMS)
 		resize_read_ledger(ledger, &pod.base);
 	pod.base.cache_bytes = pod.base.memtables_bytes = pod.base.readers_bytes = (struct qty){ 0 };
@@ -118,6 +126,9 @@ static void read_point(const struct resize_pod *pod, const struct js *point, str
 		return;
 	for (int b = 0; b < RESIZE_BUDGET_COUNT; b++)
 		reading->used[b] = sum_of(owners, pod->owners[b], pod->known);
+	if (pod->heard.ms - reading->taken.ms <= WIRE_BOOKS_MS)
+		reading->facts.managed_reserved_bytes = pod->reserved;
+	resize_see_reserved(reading);
 	reading->cache_bytes = owner_of(owners, OWNER_ROCKSDB_BLOCK_CACHE);
 	reading->memtables_bytes = owner_of(owners, OWNER_ROCKSDB_MEMTABLES);
 	reading->readers_bytes = owner_of(owners, OWNER_ROCKSDB_TABLE_READERS);

@@ -19,6 +19,7 @@ struct resize_pod {
 	uint64_t owners[RESIZE_BUDGET_COUNT];                  /* bit sets of 1 << enum owner */
 	uint64_t known;                                        /* owners that the ledger knows now */
 	struct wall heard;                                     /* by the collector's clock */
+	struct qty reserved;                                   /* managed memory, as told within five minutes */
 };
 
 /* GET /pods/{id}. MALFORMED: none. UNSUPPORTED: nothing of it can be sized, and why. */

@@ -61,18 +61,49 @@ void resize_read_ledger(const struct js *ledger, struct resize_reading *reading)
 	}
 }
 
+enum state_backend resize_backend_find(const struct js *name)
+{
+	for (int backend = BACKEND_UNKNOWN + 1; backend < BACKEND_COUNT; backend++)
+		if (is_text(name, state_backend_names[backend]))
+			return (enum state_backend)backend;
+	return BACKEND_UNKNOWN;
+}
+
+void resize_read_facts(const struct js *engine, struct engine_facts *facts)
+{
+	facts->batch = tristate_of(js_get(engine, "batch"));
+	facts->python = tristate_of(js_get(engine, "python"));
+	facts->managed_reserved_bytes = resize_bytes(js_get(engine, "managed_reserved_bytes"));
+	facts->network_bytes = resize_bytes(js_get(engine, "network_bytes"));
+	facts->framework_off_heap_bytes = resize_bytes(js_get(engine, "framework_off_heap_bytes"));
+	facts->task_off_heap_bytes = resize_bytes(js_get(engine, "task_off_heap_bytes"));
+	facts->network_pool_bytes = resize_bytes(js_get(engine, "network_pool_bytes"));
+}
+
+bool resize_managed_is_idle(const struct engine_facts *facts)
+{
+	return facts->backend == BACKEND_HASHMAP && facts->batch == TRISTATE_FALSE && facts->python == TRISTATE_FALSE;
+}
+
+void resize_see_reserved(struct resize_reading *reading)
+{
+	const struct qty reserved = reading->facts.managed_reserved_bytes;
+	if (resize_managed_is_idle(&reading->facts) && qty_known(reserved) && reserved.bytes == 0 &&
+	    !qty_known(reading->used[RESIZE_MANAGED]))
+		reading->used[RESIZE_MANAGED] = qty_of(0, QTY_DERIVED);
+}
+
 static void read_target(const struct js *report, struct resize_reading *reading)
 {
 	const struct js *target = js_get(report, "target");
 	for (int kind = 0; kind < ENGINE_COUNT; kind++)
 		if (is_text(js_get(target, "engine"), engine_names[kind]))
 			reading->kind = (enum engine)kind;
-	for (int backend = 1; backend < BACKEND_COUNT; backend++)
-		if (is_text(js_get(target, "state_backend"), state_backend_names[backend]))
-			reading->backend = (enum state_backend)backend;
-	reading->batch = tristate_of(js_path(report, "engine.batch"));
-	reading->python = tristate_of(js_path(report, "engine.python"));
-	reading->instances.known = js_u64(js_path(report, "engine.streams.instances"), &reading->instances.n);
+	struct engine_facts *facts = &reading->facts;
+	resize_read_facts(js_get(report, "engine"), facts);
+	facts->backend = resize_backend_find(js_get(target, "state_backend"));
+	facts->streams_instances.known =
+		js_u64(js_path(report, "engine.streams.instances"), &facts->streams_instances.n);
 }
 
 bool resize_is_sized(const struct resize_reading *reading)
@@ -98,6 +129,7 @@ int resize_read(const struct js *report, const char *name, struct resize_reading
 	(void)js_i64(js_get(report, "taken_ms"), &reading.taken.ms);
 	for (size_t i = 0; i < js_len(budgets); i++)
 		read_budget(js_at(budgets, i), &reading);
+	resize_see_reserved(&reading);
 	if (reading.kind == ENGINE_KAFKA_STREAMS)
 		resize_read_ledger(js_get(report, "ledger"), &reading);
 	for (size_t i = 0; i < js_len(findings); i++)

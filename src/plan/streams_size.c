@@ -97,9 +97,9 @@ static void look_at_bound(const struct resize_reading *last, struct streams_size
 	struct resize_row *cache = &size->rows[STREAMS_SIZE_CACHE], *memtables = &size->rows[STREAMS_SIZE_MEMTABLES];
 	bool bound = last->cache_bound.kind == LIMIT_SET;
 	uint64_t each = STREAMS_INSTANCE_BYTES, by_bound = bound ? last->cache_bound.bytes / each : 0;
-	size->instances = last->instances;
+	size->instances = last->facts.streams_instances;
 	size->by_default = bound && last->cache_bound.bytes % each == 0 &&
-			   (!last->instances.known || last->instances.n == by_bound);
+			   (!last->facts.streams_instances.known || last->facts.streams_instances.n == by_bound);
 	if (size->by_default)
 		size->instances = count_of(by_bound);
 	cache->set_known = bound;

@@ -77,6 +77,15 @@ void put_context(struct js_out *out, const char *key, const struct engine_contex
 	js_out_object_end(out);
 }
 
+void put_fact_sizes(struct js_out *out, const struct engine_facts *facts)
+{
+	put_qty(out, "managed_reserved_bytes", facts->managed_reserved_bytes);
+	put_qty(out, "network_bytes", facts->network_bytes);
+	put_qty(out, "framework_off_heap_bytes", facts->framework_off_heap_bytes);
+	put_qty(out, "task_off_heap_bytes", facts->task_off_heap_bytes);
+	put_qty(out, "network_pool_bytes", facts->network_pool_bytes);
+}
+
 void put_strings(struct js_out *out, const char *key, const char *first, size_t stride, size_t n)
 {
 	js_out_key(out, key);

@@ -6,6 +6,7 @@
 #ifndef WIRE_PUT_H
 #define WIRE_PUT_H
 
+#include "bankfull/books.h"
 #include "bankfull/context.h"
 #include "bankfull/ledger.h"
 #include "bankfull/quantity.h"
@@ -19,6 +20,9 @@ void put_text(struct js_out *out, const char *key, const char *text);    /* null
 
 void put_tristate(struct js_out *out, const char *key, enum tristate value);
 void put_context(struct js_out *out, const char *key, const struct engine_context *context);
+
+/* Sizes of the engine's facts, as members of an object that is open. */
+void put_fact_sizes(struct js_out *out, const struct engine_facts *facts);
 
 /* "owners": the names of a set, a bit an owner. */
 void put_owner_names(struct js_out *out, uint64_t owners);

@@ -81,12 +81,28 @@ static const struct field budget_rows[] = {
 };
 FIELDS(budget_fields, budget_rows);
 
+static const struct field engine_rows[] = {
+	{ KEY("state_backend"), NAME_AT(engine_facts, backend, state_backend_names), .lenient = true },
+	{ KEY("batch"), .kind = FIELD_TRISTATE, AT(engine_facts, batch) },
+	{ KEY("python"), .kind = FIELD_TRISTATE, AT(engine_facts, python) },
+	{ KEY("managed_reserved_bytes"), .kind = FIELD_QTY, AT(engine_facts, managed_reserved_bytes) },
+	{ KEY("network_bytes"), .kind = FIELD_QTY, AT(engine_facts, network_bytes) },
+	{ KEY("framework_off_heap_bytes"), .kind = FIELD_QTY, AT(engine_facts, framework_off_heap_bytes) },
+	{ KEY("task_off_heap_bytes"), .kind = FIELD_QTY, AT(engine_facts, task_off_heap_bytes) },
+	{ KEY("network_pool_bytes"), .kind = FIELD_QTY, AT(engine_facts, network_pool_bytes) },
+	{ KEY("streams_instances"), .kind = FIELD_COUNT, AT(engine_facts, streams_instances) },
+	{ KEY("derived"), .kind = FIELD_STATE, .least = QTY_DERIVED },
+	{ KEY("inferred"), .kind = FIELD_STATE, .least = QTY_INFERRED },
+};
+FIELDS(engine_fields, engine_rows);
+
 static const struct field books_rows[] = {
 	{ KEY("bounds_bytes"), .kind = FIELD_LIMITS, AT(wire_books, bounds), .of = NAMES_OWNERS },
 	{ KEY("claims_bytes"), .kind = FIELD_QTYS, AT(wire_books, claims), .of = NAMES_OWNERS },
 	{ KEY("unread"), .kind = FIELD_OWNERS, AT(wire_books, unread) },
 	{ KEY("legal_bytes"), .kind = FIELD_QTY, AT(wire_books, legal_bytes) },
 	{ KEY("budgets"), .kind = FIELD_LIST, LIST_AT(wire_books, budgets, n_budgets), .fields = &budget_fields },
+	{ KEY("engine"), .kind = FIELD_OBJECT, AT(wire_books, engine), .fields = &engine_fields },
 	{ KEY("derived"), .kind = FIELD_STATE, .least = QTY_DERIVED },
 	{ KEY("inferred"), .kind = FIELD_STATE, .least = QTY_INFERRED },
 };

@@ -140,6 +140,22 @@ from_report()
 	[ $rc -eq "$status" ] && tr -s ' \n' ' ' <"$TMPDIR/out" | grep -qF -- "$part"
 	result $? "$name" || { echo "# status $rc"; sed 's/^/# /' "$TMPDIR/out"; }
 }
+# Where the parts of direct memory are from: the command line, Flink's metrics alone, the sum alone.
+parts()
+{
+	python3 -c 'import json, sys
+report = json.load(open(sys.argv[1]))
+for name in sys.argv[2:]:
+    report["engine"][name] = None
+json.dump(report, sys.stdout)' "$TMPDIR/idle.json" "$@" >"$TMPDIR/parts.json"
+}
+"$BANKFULL" report --capture tests/fixtures/cases/c39_managed_idle --format json >"$TMPDIR/idle.json"
+parts
+from_report "direct memory as the process was started" 0 'direct is 343.0 MiB of network, 128.0 MiB of framework and 0 B of tasks: as the process was started' --from-report "$TMPDIR/parts.json"
+parts framework_off_heap_bytes
+from_report "direct memory as its buffers measure" 0 "the network's by Flink's metrics of its buffers" --from-report "$TMPDIR/parts.json"
+parts framework_off_heap_bytes network_pool_bytes
+from_report "direct memory by its sum alone" 0 'inferred from the sum alone' --from-report "$TMPDIR/parts.json"
 for kind in default bounded windowed; do
 	"$BANKFULL" report --capture "tests/fixtures/streams_${kind}_jmx_jdk17" --format json >"$TMPDIR/streams-$kind.json"
 done

@@ -54,6 +54,10 @@ static void put_books(struct wire_books *books)
 		books->bounds[bounded[i]] = limit_set((100 + i) * MIB);
 	for (size_t i = 0; i < sizeof claimed / sizeof claimed[0]; i++)
 		books->claims[claimed[i]] = qty_measured((200 + i) * MIB);
+	books->engine = (struct engine_facts){ .backend = BACKEND_HASHMAP,
+					       .batch = TRISTATE_FALSE,
+					       .managed_reserved_bytes = qty_measured(0),
+					       .network_bytes = qty_measured(344 * MIB) };
 	books->legal_bytes = qty_of(4300 * MIB, QTY_INFERRED);
 	books->n_budgets = sizeof budgets / sizeof budgets[0];
 	memcpy(books->budgets, budgets, sizeof budgets);

@@ -164,6 +164,16 @@ static void books(struct maker *m, struct wire_books *b)
 	if (!m->wild)
 		b->unread &= ((uint64_t)1 << OWNER_COUNT) - 1;
 	b->legal_bytes = qty(m);
+	struct engine_facts *e = &b->engine;
+	e->backend = (enum state_backend)prng_below(m->prng, BACKEND_COUNT);
+	e->batch = (enum tristate)prng_below(m->prng, 3);
+	e->python = (enum tristate)prng_below(m->prng, 3);
+	e->managed_reserved_bytes = qty(m);
+	e->network_bytes = qty(m);
+	e->framework_off_heap_bytes = qty(m);
+	e->task_off_heap_bytes = qty(m);
+	e->network_pool_bytes = qty(m);
+	e->streams_instances = count(m);
 	b->n_budgets = prng_below(m->prng, LEDGER_BUDGETS_MAX + 1);
 	for (size_t i = 0; i < b->n_budgets; i++) {
 		struct wire_budget *budget = &b->budgets[i];
@@ -401,7 +411,14 @@ static bool same_books(const struct wire_books *a, const struct wire_books *b)
 	for (size_t i = 0; same && i < a->n_budgets; i++)
 		same = SAME_TEXT(budgets[i].name) && same_qty(&a->budgets[i].bytes, &b->budgets[i].bytes, 1) &&
 		       same_qty(&a->budgets[i].used_bytes, &b->budgets[i].used_bytes, 1) && SAME(budgets[i].owners);
-	return same;
+	const struct engine_facts *x = &a->engine, *y = &b->engine;
+	return same && SAME(engine.backend) && SAME(engine.batch) && SAME(engine.python) &&
+	       same_qty(&x->managed_reserved_bytes, &y->managed_reserved_bytes, 1) &&
+	       same_qty(&x->network_bytes, &y->network_bytes, 1) &&
+	       same_qty(&x->framework_off_heap_bytes, &y->framework_off_heap_bytes, 1) &&
+	       same_qty(&x->task_off_heap_bytes, &y->task_off_heap_bytes, 1) &&
+	       same_qty(&x->network_pool_bytes, &y->network_pool_bytes, 1) &&
+	       same_count(x->streams_instances, y->streams_instances);
 }
 
 static bool same_sample(const struct wire_sample *a, const struct wire_sample *b)

@@ -176,6 +176,12 @@ static void a_pod_against_its_budgets(void **state)
 	assert_int_equal(number(root, "demand.legal_bytes"), 4300 * (int64_t)MIB);
 	assert_true(is_null(root, "demand.expected_bytes"));
 	assert_int_equal(number(root, "books_age_ms"), 1000);
+	const struct js *engine = js_get(root, "engine");
+	struct str backend = js_text(engine, "state_backend");
+	assert_true(str_eq(backend, STR("hashmap")));
+	assert_true(is_null(engine, "python") && is_null(engine, "network_pool_bytes"));
+	assert_int_equal(number(engine, "managed_reserved_bytes"), 0);
+	assert_int_equal(number(engine, "network_bytes"), 344ll << 20);
 	auto_js struct js *list = ask(s, "0", "/api/v1/pods", "", 200);
 	assert_null(js_get(js_at(js_get(list, "items"), 0), "ledger"));
 	session_closed(session, 1000);

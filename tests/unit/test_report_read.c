@@ -32,7 +32,10 @@ static void nothing_read_is_null(void **state)
 		buf.ptr,
 		"{\"host\":{\"memory_bytes\":null,\"available_bytes\":null,\"swap_free_bytes\":null,\"thp\":null},"
 		"\"tmpfs\":null,\"engine\":{\"write_buffer_bytes\":null,\"tickers\":null,\"manual_compaction\":null,"
-		"\"batch\":null,\"python\":null,\"rocksdb\":{\"stores\":null,\"flush_pending\":null,"
+		"\"batch\":null,\"python\":null,\"managed_reserved_bytes\":null,"
+		"\"network_bytes\":null,\"framework_off_heap_bytes\":null,"
+		"\"task_off_heap_bytes\":null,\"network_pool_bytes\":null,"
+		"\"rocksdb\":{\"stores\":null,\"flush_pending\":null,"
 		"\"write_stopped\":null,\"write_delayed\":null,\"immutable_memtables\":null,\"open_iterators\":null,"
 		"\"ticker_series\":null},\"streams\":{\"instances\":null,\"key_value_stores\":null,"
 		"\"window_stores\":null,\"session_stores\":null}}}");
@@ -56,6 +59,11 @@ static void what_was_read(void **state)
 	s.engine.manual_compaction = TRISTATE_FALSE;
 	s.engine.rocksdb.n_flush_pending = count_of(0);
 	s.engine.rocksdb.n_ticker_series = count_of(3);
+	s.engine.gauges.managed_used_bytes = qty_measured(0);
+	s.engine.gauges.network_total_bytes = qty_measured(342);
+	s.engine.flink.network_bytes = qty_measured(343);
+	s.engine.flink.framework_off_heap_bytes = qty_measured(128);
+	s.engine.flink.task_off_heap_bytes = qty_measured(7);
 	s.engine.streams.n_window = count_of(4);
 	render(&s, &buf);
 	assert_string_equal(
@@ -64,7 +72,10 @@ static void what_was_read(void **state)
 		"\"tmpfs\":[{\"path\":\"/dev/shm\",\"used_bytes\":9,\"size_bytes\":64},"
 		"{\"path\":\"/a\\\\x1b\\\"b\",\"used_bytes\":5,\"size_bytes\":null}],"
 		"\"engine\":{\"write_buffer_bytes\":64,\"tickers\":true,\"manual_compaction\":false,"
-		"\"batch\":null,\"python\":null,\"rocksdb\":{\"stores\":null,\"flush_pending\":0,"
+		"\"batch\":null,\"python\":null,\"managed_reserved_bytes\":0,"
+		"\"network_bytes\":343,\"framework_off_heap_bytes\":128,"
+		"\"task_off_heap_bytes\":7,\"network_pool_bytes\":342,"
+		"\"rocksdb\":{\"stores\":null,\"flush_pending\":0,"
 		"\"write_stopped\":null,\"write_delayed\":null,\"immutable_memtables\":null,\"open_iterators\":null,"
 		"\"ticker_series\":3},\"streams\":{\"instances\":null,\"key_value_stores\":null,"
 		"\"window_stores\":4,\"session_stores\":null}}}");

@@ -21,9 +21,7 @@ static struct resize_reading reading(void)
 {
 	struct resize_reading r = {
 		.kind = ENGINE_FLINK_TASKMANAGER,
-		.backend = BACKEND_ROCKSDB,
-		.batch = TRISTATE_FALSE,
-		.python = TRISTATE_FALSE,
+		.facts = { .backend = BACKEND_ROCKSDB, .batch = TRISTATE_FALSE, .python = TRISTATE_FALSE },
 		.set = { [RESIZE_OVERHEAD] = qty_measured(429496736),
 			 [RESIZE_METASPACE] = qty_measured(256 * MIB),
 			 [RESIZE_DIRECT] = qty_measured(493921243),
@@ -231,6 +229,100 @@ static void each_step_moves_one_budget_to_the_byte(void **state)
 	assert_true(n_direct > 30);
 }
 
+/* The parts of the direct budget: as it was started, by the pool's own figure, or from the sum; the best of all readings counts. */
+static void where_the_parts_of_direct_are_from(void **state)
+{
+	(void)state;
+	const char *conf =
+		"taskmanager.memory.process.size: 8g\ntaskmanager.memory.network.max: 256m\n"
+		"taskmanager.memory.task.off-heap.size: 700m\ntaskmanager.memory.framework.off-heap.size: 200m\n";
+	struct resize none = { .n_steps = 0 };
+	struct flink_budget now = after(conf, &none, 0);
+	enum { CONFIGURED = 1, POOL = 2, WRONG = 4, TWO = 8 };
+	static const struct {
+		unsigned facts;
+		enum direct_source source;
+		uint64_t network_mib, framework_mib, task_mib;
+		const char *comment; /* NULL: none */
+	} table[] = {
+		{ CONFIGURED, DIRECT_CONFIGURED, 256, 200, 700, NULL },
+		{ CONFIGURED | POOL, DIRECT_CONFIGURED, 256, 200, 700, NULL },
+		{ CONFIGURED | TWO, DIRECT_CONFIGURED, 256, 200, 700, NULL }, /* one pod's agent is older */
+		{ POOL, DIRECT_MEASURED, 256, 128, 772, "the network's were measured" },
+		{ CONFIGURED | WRONG | POOL, DIRECT_MEASURED, 256, 128, 772, "the network's were measured" },
+		{ 0, DIRECT_INFERRED, 0, 128, 0, "as the sum says" },
+	};
+	for (size_t t = 0; t < sizeof table / sizeof table[0]; t++) {
+		struct resize_reading r[3];
+		for (size_t i = 0; i < 3; i++) {
+			r[i] = reading_of(conf);
+			r[i].taken.ms = 1 + (int64_t)i * RESIZE_DAY_MS;
+			for (int b = 0; b < RESIZE_BUDGET_COUNT; b++)
+				r[i].used[b] = qty_measured(r[i].set[b].bytes / 10 * 8);
+			r[i].used[RESIZE_DIRECT] = qty_measured(300 * MIB);
+			struct engine_facts *facts = &r[i].facts;
+			if (table[t].facts & TWO && i == 2)
+				continue;
+			if (table[t].facts & CONFIGURED) {
+				facts->network_bytes = now.network_bytes;
+				facts->framework_off_heap_bytes = now.framework_off_heap_bytes;
+				facts->task_off_heap_bytes = now.task_off_heap_bytes;
+			}
+			if (table[t].facts & WRONG) /* of another configuration: no parts of this sum */
+				facts->task_off_heap_bytes.bytes += MIB;
+			if (table[t].facts & POOL)
+				facts->network_pool_bytes = qty_measured(now.network_bytes.bytes);
+		}
+		r[2].restored = true;
+		struct resize resize = size_of(r, 3);
+		assert_int_equal(resize.direct.source, table[t].source);
+		assert_true(resize.direct.network + resize.direct.framework + resize.direct.task ==
+			    r[2].set[RESIZE_DIRECT].bytes);
+		assert_int_equal(resize.direct.framework, table[t].framework_mib * MIB);
+		if (table[t].network_mib) {
+			assert_int_equal(resize.direct.network, table[t].network_mib * MIB);
+			assert_int_equal(resize.direct.task, table[t].task_mib * MIB);
+		}
+		if (table[t].source == DIRECT_INFERRED)
+			continue; /* what is inferred is wrong here, and says of what */
+		assert_int_equal(resize.n_steps, 1);
+		assert_int_equal(resize.steps[0].budget, RESIZE_DIRECT);
+		assert_true((strstr(resize.steps[0].fragment, "# right where") != NULL) == (table[t].comment != NULL));
+		if (table[t].comment) {
+			assert_non_null(strstr(resize.steps[0].fragment, table[t].comment));
+			continue;
+		}
+		/* To the byte, of a configuration whose parts are none of Flink's own. */
+		struct flink_budget lower = after(conf, &resize, 1);
+		assert_int_equal(lower.direct_bytes.bytes, resize.steps[0].to_bytes);
+		assert_int_equal(lower.network_bytes.bytes, now.network_bytes.bytes);
+		assert_int_equal(lower.heap_bytes.bytes, now.heap_bytes.bytes);
+		assert_int_equal(lower.managed_bytes.bytes, now.managed_bytes.bytes);
+		assert_int_equal(lower.process_bytes.bytes, resize.steps[0].process_bytes);
+	}
+}
+
+/* Whole segments: less than one of the network is missing from its pool. A pool of 0 has not begun. */
+static void a_pool_is_whole_segments(void **state)
+{
+	(void)state;
+	const char *conf = "taskmanager.memory.process.size: 4g\n";
+	struct resize none = { .n_steps = 0 };
+	struct flink_budget now = after(conf, &none, 0);
+	struct resize_reading r = reading_of(conf);
+	r.facts.network_pool_bytes = qty_measured(now.network_bytes.bytes / 32768 * 32768);
+	struct resize resize = size_of(&r, 1);
+	assert_int_equal(resize.direct.source, DIRECT_MEASURED);
+	assert_int_equal(resize.direct.network, now.network_bytes.bytes);
+	assert_int_equal(resize.direct.task, 0);
+	r.facts.network_pool_bytes = qty_measured(0);
+	resize = size_of(&r, 1);
+	assert_int_equal(resize.direct.source, DIRECT_INFERRED);
+	r.facts.network_pool_bytes = qty_measured(r.set[RESIZE_DIRECT].bytes * 2); /* of something else */
+	resize = size_of(&r, 1);
+	assert_int_equal(resize.direct.source, DIRECT_INFERRED);
+}
+
 /* Direct memory is lowered by a day and a restore alone, tasks first, and the network keeps what it has. */
 static void direct_memory_is_lowered_with_care(void **state)
 {
@@ -307,7 +399,7 @@ static void managed_memory_that_nobody_takes(void **state)
 	(void)state;
 	struct resize_reading r[3] = { reading(), reading(), reading() };
 	for (size_t i = 0; i < 3; i++) {
-		r[i].backend = BACKEND_HASHMAP;
+		r[i].facts.backend = BACKEND_HASHMAP;
 		r[i].used[RESIZE_MANAGED] = qty_measured(0);
 	}
 	struct resize resize = size_of(r, 3);
@@ -317,9 +409,29 @@ static void managed_memory_that_nobody_takes(void **state)
 	assert_int_equal(after("taskmanager.memory.process.size: 4096m\n", &resize, 1).managed_bytes.bytes, 0);
 	/* With RocksDB it is a cache that is still empty. */
 	for (size_t i = 0; i < 3; i++)
-		r[i].backend = BACKEND_ROCKSDB;
+		r[i].facts.backend = BACKEND_ROCKSDB;
 	resize = size_of(r, 3);
 	assert_true(resize.rows[RESIZE_MANAGED].proposed_bytes > 0);
+	/* Of several pods each says it; one of which it is not known is enough to leave it. */
+	static const struct engine_facts others[] = {
+		{ .backend = BACKEND_ROCKSDB, .batch = TRISTATE_FALSE, .python = TRISTATE_FALSE },
+		{ .backend = BACKEND_HASHMAP, .batch = TRISTATE_UNREAD, .python = TRISTATE_FALSE },
+		{ .backend = BACKEND_HASHMAP, .batch = TRISTATE_FALSE, .python = TRISTATE_TRUE },
+		{ .backend = BACKEND_UNKNOWN },
+	};
+	for (size_t t = 0; t < sizeof others / sizeof others[0]; t++) {
+		for (size_t i = 0; i < 3; i++) {
+			r[i].facts =
+				(struct engine_facts){ BACKEND_HASHMAP, TRISTATE_FALSE, TRISTATE_FALSE, { 0 }, { 0 },
+						       { 0 },           { 0 },          { 0 },          { 0 } };
+			r[i].pod = i > 0;
+		}
+		resize = size_of(r, 3);
+		assert_int_equal(resize.rows[RESIZE_MANAGED].proposed_bytes, 0);
+		r[0].facts = others[t];
+		resize = size_of(r, 3);
+		assert_true(resize.rows[RESIZE_MANAGED].proposed_bytes > 0);
+	}
 }
 
 static void of_two_configurations(void **state)
@@ -389,6 +501,8 @@ int main(void)
 		cmocka_unit_test(what_is_overrun_is_raised_first),
 		cmocka_unit_test(a_fragment_changes_one_budget),
 		cmocka_unit_test(each_step_moves_one_budget_to_the_byte),
+		cmocka_unit_test(where_the_parts_of_direct_are_from),
+		cmocka_unit_test(a_pool_is_whole_segments),
 		cmocka_unit_test(direct_memory_is_lowered_with_care),
 		cmocka_unit_test(few_readings_lower_nothing),
 		cmocka_unit_test(managed_memory_that_nobody_takes),

@@ -155,9 +155,61 @@ static void restores(void **state)
 	js_free(start);
 }
 
+#define ENGINE(python)                                                                    \
+	"\"engine\":{\"state_backend\":\"hashmap\",\"batch\":false,\"python\":" python    \
+	",\"managed_reserved_bytes\":0,"                                                  \
+	"\"network_bytes\":20,\"framework_off_heap_bytes\":30,\"task_off_heap_bytes\":0," \
+	"\"network_pool_bytes\":16,\"streams_instances\":null}"
+
+/* What the engine says beside the budgets; a collector, or an agent, that is older does not. */
+static void the_engine(void **state)
+{
+	(void)state;
+	const struct resize_pod older = pod_of(whole);
+	assert_int_equal(older.base.facts.backend, BACKEND_UNKNOWN);
+	assert_int_equal(older.base.facts.batch, TRISTATE_UNREAD);
+	assert_false(qty_known(older.base.facts.network_bytes));
+	assert_false(older.base.facts.streams_instances.known);
+	const struct resize_pod pod =
+		pod_of("{\"id\":\"7\"," SUBJECT("taskmanager") "," BUDGETS "," ENGINE("false") "," REST "}");
+	assert_int_equal(pod.base.facts.backend, BACKEND_HASHMAP);
+	assert_int_equal(pod.base.facts.batch, TRISTATE_FALSE);
+	assert_int_equal(pod.base.facts.python, TRISTATE_FALSE);
+	assert_int_equal(pod.base.facts.framework_off_heap_bytes.bytes, 30);
+	assert_int_equal(pod.base.facts.network_pool_bytes.bytes, 16);
+	/* Nobody holds what Flink has given to nobody: of now, of which it was told, and of no day before. */
+	struct resize_reading readings[ROOM];
+	struct resize_history history = { .readings = readings, .room = ROOM, .bucket_ms = 1000 };
+	assert_int_equal(add(&history, 0, &pod,
+			     "{\"points\":[" POINT("4699999", "4096",
+						   "{\"java-heap\":10}") "," POINT("4700000", "4096",
+										   "{\"java-heap\":10}") "]}"),
+			 0);
+	assert_int_equal(history.n, 2);
+	assert_false(qty_known(readings[0].used[RESIZE_MANAGED]));
+	assert_int_equal(readings[1].used[RESIZE_MANAGED].state, QTY_DERIVED);
+	assert_int_equal(readings[1].used[RESIZE_MANAGED].bytes, 0);
+	/* Whether Python comes is not known: then no job runs now, and that is all. */
+	const struct resize_pod perhaps =
+		pod_of("{\"id\":\"7\"," SUBJECT("taskmanager") "," BUDGETS "," ENGINE("null") "," REST "}");
+	assert_int_equal(perhaps.base.facts.python, TRISTATE_UNREAD);
+	history.n = 0;
+	assert_int_equal(add(&history, 0, &perhaps,
+			     "{\"points\":[" POINT("4700000", "4096", "{\"java-heap\":10}") "]}"),
+			 0);
+	assert_false(qty_known(readings[0].used[RESIZE_MANAGED]));
+	const struct resize_pod odd = pod_of("{\"id\":\"7\"," SUBJECT(
+		"taskmanager") "," BUDGETS
+			       ",\"engine\":{\"state_backend\":\"changelog\",\"batch\":3,\"network_bytes\":-4}," REST
+			       "}");
+	assert_int_equal(odd.base.facts.backend, BACKEND_UNKNOWN);
+	assert_int_equal(odd.base.facts.batch, TRISTATE_UNREAD);
+	assert_false(qty_known(odd.base.facts.network_bytes));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(a_pod), cmocka_unit_test(a_history),
-					    cmocka_unit_test(restores) };
+					    cmocka_unit_test(restores), cmocka_unit_test(the_engine) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

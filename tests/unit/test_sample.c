@@ -201,6 +201,13 @@ static void the_books_come_with_the_composition(void **state)
 	ledger->listed[OWNER_METASPACE] = true;
 	ledger->lines[OWNER_METASPACE].bound = (struct limit){ .kind = LIMIT_NONE };
 	ledger->legal.bytes = qty_of(77, QTY_INFERRED);
+	s->engine.backend = BACKEND_HASHMAP;
+	s->engine.batch = TRISTATE_FALSE;
+	s->engine.gauges.managed_used_bytes = qty_measured(0);
+	s->engine.gauges.network_total_bytes = qty_measured(3 * MIB);
+	s->engine.flink.network_bytes = qty_measured(4 * MIB);
+	s->engine.flink.framework_off_heap_bytes = qty_measured(5 * MIB);
+	s->engine.streams.n_instances = count_of(6);
 	ledger->n_budgets = 2;
 	ledger->budgets[0] =
 		(struct ledger_budget){ "managed", 9 * MIB, { 0 }, (uint64_t)3 << OWNER_ROCKSDB_BLOCK_CACHE, NULL };
@@ -228,6 +235,15 @@ static void the_books_come_with_the_composition(void **state)
 	assert_false(qty_known(b->budgets[0].used_bytes));
 	assert_true(b->budgets[0].owners == (uint64_t)1 << OWNER_ROCKSDB_BLOCK_CACHE);
 	assert_int_equal(b->budgets[1].used_bytes.bytes, 8);
+	assert_int_equal(b->engine.backend, BACKEND_HASHMAP);
+	assert_int_equal(b->engine.batch, TRISTATE_FALSE);
+	assert_int_equal(b->engine.python, TRISTATE_UNREAD);
+	assert_true(qty_known(b->engine.managed_reserved_bytes) && b->engine.managed_reserved_bytes.bytes == 0);
+	assert_int_equal(b->engine.network_pool_bytes.bytes, 3 * MIB);
+	assert_int_equal(b->engine.network_bytes.bytes, 4 * MIB);
+	assert_int_equal(b->engine.framework_off_heap_bytes.bytes, 5 * MIB);
+	assert_false(qty_known(b->engine.task_off_heap_bytes));
+	assert_int_equal(b->engine.streams_instances.n, 6);
 }
 
 static bool told(struct books_told *lately, uint64_t second, bool anew, const struct wire_sample *full)
@@ -258,6 +274,14 @@ static void books_are_told_again_when_they_must(void **state)
 	assert_true(told(&lately, 14, true, &full)); /* another session */
 	full.books.budgets[0].bytes = qty_measured(2);
 	assert_true(told(&lately, 15, false, &full));
+	full.books.engine.managed_reserved_bytes = qty_measured(0);
+	full.books.engine.backend = BACKEND_HASHMAP;
+	assert_true(told(&lately, 15, false, &full));
+	assert_false(told(&lately, 15, false, &full));
+	full.books.engine.managed_reserved_bytes = qty_measured(5); /* somebody takes it now */
+	assert_true(told(&lately, 15, false, &full));
+	full.books.engine.managed_reserved_bytes = qty_measured(6); /* and moves all the time */
+	assert_false(told(&lately, 15, false, &full));
 	full.books.unread = 4;
 	assert_true(told(&lately, 16, false, &full));
 	full.start_ticks = 2;

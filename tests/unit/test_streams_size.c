@@ -27,7 +27,7 @@ static struct resize_reading reading(void)
 		.readers_bytes = qty_measured(10 * MIB),
 		.floor_bytes = qty_measured(900 * MIB),
 		.cache_bound = limit_set(10 * STREAMS_INSTANCE_BYTES),
-		.instances = count_of(10),
+		.facts.streams_instances = count_of(10),
 		.limit = limit_set(2048 * MIB),
 	};
 }
@@ -155,7 +155,7 @@ static void what_was_not_read(void **state)
 	assert_false(qty_known(size.instance_bytes));
 	r = reading();
 	r.cache_bound = (struct limit){ 0 };
-	r.instances = (struct count){ 0 };
+	r.facts.streams_instances = (struct count){ 0 };
 	size = size_of(r, 2, RESIZE_DAY_MS);
 	assert_false(size.by_default);
 	assert_int_equal(size.cache_bytes, 0);
