@@ -5,12 +5,10 @@
 #include <stdio.h>
 
 #include "base/esc.h"
-#include "base/units.h"
-#include "collector/store_read.h"
-#include "data/js.h"
+#include "collector/own_death.h"
 #include "ledger/death.h"
 
-enum { TIMELINE_MS = 900000, TIMELINE_STEP_MS = 15000, TIMELINE_MAX = 64, BODY_MAX = 40 * 1024, TRIES_MAX = 30 };
+enum { TRIES_MAX = 30 };
 
 /* --- what the session saw ------------------------------------------------------------------------- */
 
@@ -137,147 +135,6 @@ void inferred_ended(struct session *session)
 
 /* --- the post-mortem ------------------------------------------------------------------------------ */
 
-struct timeline {
-	struct js_out *js;
-	size_t n;
-	bool has_first, has_last;
-	struct qty floor_bytes; /* of the point before */
-	struct qty first[OWNER_COUNT], last[OWNER_COUNT];
-};
-
-/* A point knows no process: what has lost half of its floor at once is another one. */
-static void see_owners(struct timeline *timeline, const struct store_point *point)
-{
-	bool both = qty_known(point->floor_bytes) && qty_known(timeline->floor_bytes);
-	if (both && point->floor_bytes.bytes < timeline->floor_bytes.bytes / 2)
-		timeline->has_first = timeline->has_last = false;
-	if (qty_known(point->floor_bytes))
-		timeline->floor_bytes = point->floor_bytes;
-	if (!point->has_composition)
-		return;
-	memcpy(timeline->has_first ? timeline->last : timeline->first, point->owners, sizeof timeline->first);
-	timeline->has_last = timeline->has_first;
-	timeline->has_first = true;
-}
-
-static void put_qty(struct js_out *js, const char *key, struct qty qty)
-{
-	if (!qty_known(qty))
-		return;
-	js_out_key(js, key);
-	js_out_u64(js, qty.bytes);
-}
-
-static bool put_point(void *context, const struct store_point *point)
-{
-	struct timeline *timeline = context;
-	struct js_out *js = timeline->js;
-	js_out_object(js);
-	js_out_key(js, "wall_ms");
-	js_out_i64(js, point->wall.ms);
-	put_qty(js, "charge_bytes", point->charge_bytes);
-	put_qty(js, "floor_bytes", point->floor_bytes);
-	if (point->freeboard_bytes.known) {
-		js_out_key(js, "freeboard_bytes");
-		js_out_i64(js, point->freeboard_bytes.bytes);
-	}
-	js_out_object_end(js);
-	see_owners(timeline, point);
-	return ++timeline->n < TIMELINE_MAX;
-}
-
-static void put_owners(struct js_out *js, const struct last_word *last)
-{
-	if (!last->has_composition)
-		return;
-	js_out_key(js, "owners");
-	js_out_object(js);
-	for (int i = 0; i < OWNER_COUNT; i++)
-		put_qty(js, owner_table[i].name, last->owners[i]);
-	js_out_object_end(js);
-}
-
-/* By what is stored, else by what the agent foresaw. */
-struct grower {
-	int owner;            /* -1: nobody, or not known */
-	uint64_t grown_bytes; /* 0: not known */
-};
-
-static int put_body(struct ingest *ingest, const struct watch *watch, const struct death_verdict *verdict,
-		    struct buf *body, struct grower *ret_grower, struct err *err)
-{
-	const struct last_word *last = &watch->last;
-	struct js_out js;
-	struct timeline timeline = { .js = &js };
-	js_out_start(&js, body, 0);
-	js_out_object(&js);
-	js_out_key(&js, "inferred");
-	js_out_bool(&js, true);
-	js_out_key(&js, "cause");
-	js_out_text(&js, death_cause_names[verdict->cause]);
-	js_out_key(&js, "confidence_pct");
-	js_out_u64(&js, verdict->confidence_pct);
-	js_out_key(&js, "why");
-	js_out_text(
-		&js,
-		last->pid
-			? "the agent's stream ended near the limit, without bye, and nothing came of it afterwards"
-			: "the agent was near its limit when last heard of, and did not come back to the collector that started since");
-	js_out_key(&js, "stream_ended_ms");
-	js_out_i64(&js, watch->ended.ms);
-	js_out_key(&js, "last_sample_ms");
-	js_out_i64(&js, last->head.wall.ms);
-	if (last->limit.kind == LIMIT_SET)
-		put_qty(&js, "limit_bytes", qty_measured(last->limit.bytes));
-	put_qty(&js, "charge_bytes", last->charge_bytes);
-	put_qty(&js, "floor_bytes", last->floor_bytes);
-	put_qty(&js, "survivable_limit_bytes", verdict->survivable_limit);
-	put_owners(&js, last);
-	js_out_key(&js, "timeline");
-	js_out_array(&js);
-	/* Without them it is still one. */
-	if (store_each_point(ingest->store, watch->agent, (struct wall){ watch->ended.ms - TIMELINE_MS },
-			     (struct wall){ watch->ended.ms + 1 }, TIMELINE_STEP_MS, put_point, &timeline, NULL) < 0)
-		timeline.has_last = false;
-	*ret_grower = (struct grower){ .owner = last->grows >= 0 && last->grows < OWNER_COUNT ? last->grows : -1 };
-	uint64_t grown;
-	int owner = timeline.has_last ? death_owner(timeline.first, timeline.last, &grown) : -1;
-	if (owner >= 0)
-		*ret_grower = (struct grower){ owner, grown };
-	js_out_array_end(&js);
-	js_out_object_end(&js);
-	return js_out_end(&js, err);
-}
-
-static void fill(const struct watch *watch, const struct death_verdict *verdict, const struct grower *grower,
-		 struct wire_postmortem *whole)
-{
-	const struct last_word *last = &watch->last;
-	char epoch[WIRE_EPOCH_TEXT_CAP];
-	memset(whole, 0, sizeof *whole);
-	whole->head = last->head;
-	/* One for one process of one start: a collector that infers again after a restart says the same. */
-	if (last->pid)
-		(void)snprintf(whole->id, sizeof whole->id, "inferred-%.16s-%d-%" PRIu64,
-			       wire_epoch_format(epoch, watch->epoch), last->pid, last->start_ticks);
-	else
-		(void)snprintf(whole->id, sizeof whole->id, "inferred-at-%" PRId64, last->head.wall.ms);
-	whole->parts = 1;
-	whole->cause = verdict->cause;
-	whole->owner = grower->owner;
-	whole->pid = last->pid;
-	whole->died = last->head.wall;
-	char at[32] = "near", bytes[UNITS_TEXT_CAP], grew[96] = "";
-	if (last->limit.kind == LIMIT_SET && qty_known(last->charge_bytes) && last->limit.bytes)
-		(void)snprintf(at, sizeof at, "at %u %% of",
-			       (unsigned)((double)last->charge_bytes.bytes / (double)last->limit.bytes * 100));
-	if (grower->grown_bytes)
-		(void)snprintf(grew, sizeof grew, "; %s had grown by %s", owner_table[grower->owner].name,
-			       units_format(bytes, grower->grown_bytes));
-	(void)snprintf(whole->title, sizeof whole->title,
-		       "inferred: the stream ended %s its limit, and nothing came of it afterwards%s", at, grew);
-}
-
 static void judge(const struct watch *watch, struct death_verdict *verdict)
 {
 	const struct last_word *last = &watch->last;
@@ -296,27 +153,47 @@ static void judge(const struct watch *watch, struct death_verdict *verdict)
 		death_judge(&evidence, 0, verdict);
 }
 
+/* One for one process of one start: a collector that infers again after a restart says the same. */
+static void name_it(const struct watch *watch, char *dest, size_t cap)
+{
+	const struct last_word *last = &watch->last;
+	char epoch[WIRE_EPOCH_TEXT_CAP];
+	if (last->pid)
+		(void)snprintf(dest, cap, "inferred-%.16s-%d-%" PRIu64, wire_epoch_format(epoch, watch->epoch),
+			       last->pid, last->start_ticks);
+	else
+		(void)snprintf(dest, cap, "inferred-at-%" PRId64, last->head.wall.ms);
+}
+
 static int write_one(struct ingest *ingest, const struct watch *watch, struct err *err)
 {
-	auto_buf struct buf body = { .cap = BODY_MAX }, text = { .cap = WIRE_FRAME_MAX };
+	auto_buf struct buf text = { .cap = WIRE_FRAME_MAX };
 	struct death_verdict verdict;
-	struct grower grower;
-	struct wire_message *message = &ingest->answer;
+	char at[OWN_DEATH_AT_CAP];
+	struct own_death death = {
+		.agent = watch->agent,
+		.last = &watch->last,
+		.verdict = &verdict,
+		.stream_ended = watch->ended,
+		.until = watch->ended,
+		.died = watch->last.head.wall,
+		.why = watch->last.pid
+			       ? "the agent's stream ended near the limit, without bye, and nothing came of it afterwards"
+			       : "the agent was near its limit when last heard of, and did not come back to the collector that started since",
+	};
+	name_it(watch, death.id, sizeof death.id);
+	(void)snprintf(death.title, sizeof death.title,
+		       "inferred: the stream ended %s its limit, and nothing came of it afterwards",
+		       own_death_at(&watch->last, at));
 	judge(watch, &verdict);
 	ingest_flush(ingest);
-	int rc = put_body(ingest, watch, &verdict, &body, &grower, err);
-	if (rc < 0)
-		return rc;
-	message->type = WIRE_POSTMORTEM;
-	fill(watch, &verdict, &grower, &message->postmortem);
-	message->postmortem.body = buf_str(&body);
-	rc = wire_encode(message, &text, err);
+	int rc = own_death_encode(ingest->store, &death, &ingest->answer, &text, err);
 	if (rc == 0)
 		rc = ingest_begin(ingest, err);
 	if (rc < 0)
 		return rc;
-	message->postmortem.body = (struct str){ "", 0 };
-	rc = store_own_postmortem(ingest->store, watch->agent, &message->postmortem, buf_str(&text), ingest->wall, err);
+	rc = store_own_postmortem(ingest->store, watch->agent, &ingest->answer.postmortem, buf_str(&text), ingest->wall,
+				  err);
 	if (rc < 0) {
 		ingest_fail(ingest, err);
 		return rc;

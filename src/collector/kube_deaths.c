@@ -4,31 +4,26 @@
 #include <stdlib.h>
 
 #include "base/esc.h"
+#include "collector/kube_alone.h"
 #include "collector/store_read.h"
 #include "data/js.h"
 #include "ledger/death_told.h"
 #include "wire/put.h"
 
-enum { LOOK_MS = 5000, LOOKS_AT_ONCE = 64, TEXT_MAX = 8 * 1024, AT_LIMIT_PCT = 95 };
-
-struct end {
-	char pod_uid[40], namespace_[64], name[WIRE_NAME_CAP], pod_reason[64], pod_message[256];
-	struct pod_end end; /* container "": the pod's as a whole */
-	struct wall at;     /* when it ended, or was heard of */
-	struct mono until;
-};
+enum { LOOK_MS = 5000, LOOKS_AT_ONCE = 64, TEXT_MAX = 8 * 1024 };
 
 struct kube_deaths {
-	const struct fleet *fleet;
+	struct fleet *fleet;
 	struct store *store;
 	struct logger *log;
 	struct mono due;
-	uint64_t told_total;
+	struct kube_deaths_counts counts;
+	struct wire_message scratch;
 	size_t n, next;
-	struct end ends[KUBE_ENDS_MAX];
+	struct kube_end ends[KUBE_ENDS_MAX];
 };
 
-int kube_deaths_new(const struct fleet *fleet, struct store *store, struct logger *log, struct kube_deaths **ret_deaths,
+int kube_deaths_new(struct fleet *fleet, struct store *store, struct logger *log, struct kube_deaths **ret_deaths,
 		    struct err *err)
 {
 	struct kube_deaths *deaths = calloc(1, sizeof *deaths);
@@ -46,9 +41,9 @@ void kube_deaths_free(struct kube_deaths *deaths)
 	free(deaths);
 }
 
-uint64_t kube_deaths_told(const struct kube_deaths *deaths)
+void kube_deaths_count(const struct kube_deaths *deaths, struct kube_deaths_counts *ret_counts)
 {
-	return deaths->told_total;
+	*ret_counts = deaths->counts;
 }
 
 /* --- ends ------------------------------------------------------------------------------------------- */
@@ -62,7 +57,7 @@ static void drop(struct kube_deaths *deaths, size_t at)
 static void take_one(struct kube_deaths *deaths, const struct pod_seen *pod, const struct pod_end *end, struct mono now,
 		     struct wall wall)
 {
-	struct end *entry = NULL;
+	struct kube_end *entry = NULL;
 	for (size_t i = 0; i < deaths->n && !entry; i++)
 		if (strcmp(deaths->ends[i].pod_uid, pod->uid) == 0 &&
 		    strcmp(deaths->ends[i].end.container, end->container) == 0 &&
@@ -72,15 +67,16 @@ static void take_one(struct kube_deaths *deaths, const struct pod_seen *pod, con
 		if (deaths->n == KUBE_ENDS_MAX)
 			drop(deaths, 0);
 		entry = &deaths->ends[deaths->n++];
-		*entry = (struct end){ .end = *end,
-				       .at = end->finished.ms ? end->finished : wall,
-				       .until = mono_add_ms(now, KUBE_END_KEPT_MS) };
+		*entry = (struct kube_end){ .end = *end,
+					    .at = end->finished.ms ? end->finished : wall,
+					    .until = mono_add_ms(now, KUBE_END_KEPT_MS) };
 		memcpy(entry->pod_uid, pod->uid, sizeof entry->pod_uid);
 		memcpy(entry->namespace_, pod->namespace_, sizeof entry->namespace_);
 		memcpy(entry->name, pod->name, sizeof entry->name);
 	}
 	memcpy(entry->pod_reason, pod->reason, sizeof entry->pod_reason);
 	memcpy(entry->pod_message, pod->message, sizeof entry->pod_message);
+	entry->asked_to_stop = pod->asked_to_stop;
 }
 
 void kube_deaths_take(struct kube_deaths *deaths, const struct pod_seen *pod, struct mono now, struct wall wall)
@@ -95,21 +91,35 @@ void kube_deaths_take(struct kube_deaths *deaths, const struct pod_seen *pod, st
 /* --- the post-mortem that it belongs to ------------------------------------------------------------- */
 
 struct match {
-	const struct end *end;
+	const struct kube_end *end;
+	const struct fleet_pod *pod;
+	bool any;        /* perhaps one whose first part is still to come */
 	int64_t away_ms; /* of the nearest; -1: none yet */
-	bool told, at_limit;
+	bool told;
+	enum tristate at_limit;
 	enum death_cause cause;
 	char id[WIRE_ID_CAP];
 };
 
-static bool was_at_limit(struct str text)
+static enum tristate was_at_limit(struct str text)
 {
 	auto_js struct js *root = NULL;
 	uint64_t floor, limit;
-	if (!text.len || js_parse(text, WIRE_FRAME_MAX, &root, NULL) < 0)
-		return false;
-	return js_u64(js_path(root, "body.floor_bytes"), &floor) && js_u64(js_path(root, "body.limit_bytes"), &limit) &&
-	       limit > 0 && floor / AT_LIMIT_PCT >= limit / 100;
+	if (!text.len || js_parse(text, WIRE_FRAME_MAX, &root, NULL) < 0 ||
+	    !js_u64(js_path(root, "body.floor_bytes"), &floor) || !js_u64(js_path(root, "body.limit_bytes"), &limit))
+		return TRISTATE_UNREAD;
+	return kube_alone_at_limit(qty_measured(floor), qty_measured(limit));
+}
+
+/*
+ * One that is inferred has the time of the last that its agent said. Where that never spoke again, and the container went on in the
+ * same life, this end is the one that was meant.
+ */
+static bool is_the_guessed(const struct match *match, const struct store_postmortem_row *row)
+{
+	const struct kube_end *end = match->end;
+	return row->inferred && !row->told && row->died.ms <= end->at.ms && end->end.started.ms > 0 &&
+	       end->end.started.ms <= row->died.ms && match->pod->latest.wall.ms <= row->died.ms + 1000;
 }
 
 static bool nearest(void *context, const struct store_postmortem_row *row)
@@ -117,7 +127,10 @@ static bool nearest(void *context, const struct store_postmortem_row *row)
 	struct match *match = context;
 	int64_t away = row->died.ms - match->end->at.ms;
 	away = away < 0 ? -away : away;
-	if (!row->text.len || away > STORE_SAME_DEATH_MS || (match->away_ms >= 0 && away >= match->away_ms))
+	if (away > STORE_SAME_DEATH_MS && !is_the_guessed(match, row))
+		return true;
+	match->any = true;
+	if (!row->text.len || (match->away_ms >= 0 && away >= match->away_ms))
 		return true;
 	match->away_ms = away;
 	match->told = row->told;
@@ -130,7 +143,7 @@ static bool nearest(void *context, const struct store_postmortem_row *row)
 static int write_text(const struct match *match, const struct death_verdict *verdict, enum death_told_effect effect,
 		      struct buf *text, struct err *err)
 {
-	const struct end *end = match->end;
+	const struct kube_end *end = match->end;
 	struct js_out js;
 	js_out_start(&js, text, 0);
 	js_out_object(&js);
@@ -156,7 +169,10 @@ static int write_text(const struct match *match, const struct death_verdict *ver
 	return js_out_end(&js, err);
 }
 
-static int put_down(struct kube_deaths *deaths, int64_t agent, const struct match *match, struct err *err)
+/* --- into the store ---------------------------------------------------------------------------------- */
+
+/* Inside a batch. */
+static int put_down(struct kube_deaths *deaths, const struct match *match, struct err *err)
 {
 	auto_buf struct buf text = { .cap = TEXT_MAX };
 	const struct death_told told = { .reason = match->end->end.reason,
@@ -167,36 +183,76 @@ static int put_down(struct kube_deaths *deaths, int64_t agent, const struct matc
 	struct death_verdict verdict;
 	enum death_told_effect effect = death_hear(match->cause, &told, &verdict);
 	int rc = write_text(match, &verdict, effect, &text, err);
-	if (rc == 0)
-		rc = store_begin(deaths->store, err);
-	if (rc < 0)
-		return rc;
-	rc = store_postmortem_told(deaths->store, agent, match->id, verdict.cause, buf_str(&text), err);
+	return rc < 0 ? rc
+		      : store_postmortem_told(deaths->store, match->pod->agent, match->id, verdict.cause,
+					      match->end->end.finished, buf_str(&text), err);
+}
+
+static int end_batch(struct kube_deaths *deaths, int rc, struct err *err)
+{
 	if (rc == 0)
 		rc = store_commit(deaths->store, err);
 	if (rc < 0)
 		store_rollback(deaths->store);
 	else
-		deaths->told_total++;
+		deaths->counts.told_total++;
 	return rc;
 }
 
-static int look_at(struct kube_deaths *deaths, const struct end *end, const struct fleet_pod *pod, struct err *err)
+static int tell(struct kube_deaths *deaths, const struct match *match, struct err *err)
 {
-	struct match match = { .end = end, .away_ms = -1 };
-	const struct store_filter filter = { .agent = pod->agent,
-					     .from = { end->at.ms - STORE_SAME_DEATH_MS },
-					     .to = { end->at.ms + STORE_SAME_DEATH_MS + 1 },
-					     .most = 16,
-					     .with_text = true };
-	int rc = store_each_postmortem(deaths->store, &filter, nearest, &match, err);
-	if (rc < 0 || match.away_ms < 0 || match.told)
-		return rc;
-	return put_down(deaths, pod->agent, &match, err);
+	int rc = store_begin(deaths->store, err);
+	return rc < 0 ? rc : end_batch(deaths, put_down(deaths, match, err), err);
 }
 
+static bool any_row(void *context, const struct store_postmortem_row *row)
+{
+	(void)row;
+	*(bool *)context = true;
+	return false;
+}
+
+/* An eviction without a time is heard of anew by each watch that begins: its name is what tells. */
+static int is_written(struct kube_deaths *deaths, const struct match *match, bool *ret_is, struct err *err)
+{
+	struct err failure = { 0 };
+	*ret_is = false;
+	int rc = store_postmortem_parts(deaths->store, match->pod->agent, match->id, any_row, ret_is, &failure);
+	return rc == 0 || failure.kind == ERR_GONE ? 0 : err_set(err, failure.kind, "%s", failure.message);
+}
+
+/* Nobody else told of it, and nobody will. */
+static int write_alone(struct kube_deaths *deaths, const struct kube_end *end, const struct fleet_pod *pod,
+		       struct wall wall, struct err *err)
+{
+	struct match match = { .end = end, .pod = pod, .cause = DEATH_UNKNOWN };
+	char shown[2 * WIRE_NAME_CAP];
+	bool is = false;
+	kube_alone_id(end, match.id);
+	int rc = is_written(deaths, &match, &is, err);
+	if (rc < 0 || is)
+		return rc;
+	rc = store_begin(deaths->store, err);
+	if (rc < 0)
+		return rc;
+	rc = kube_alone_write(deaths->store, pod->agent, end, &deaths->scratch, wall, &match.at_limit, err);
+	if (rc == 0)
+		rc = put_down(deaths, &match, err);
+	rc = end_batch(deaths, rc, err);
+	if (rc < 0)
+		return rc;
+	deaths->counts.alone_total++;
+	logger_say(deaths->log, SAY_WARNING, "postmortem-inferred",
+		   "%s: its container ended by Kubernetes' word alone: its post-mortem is inferred",
+		   esc_copy(shown, sizeof shown, str_of(end->name)));
+	fleet_postmortem(deaths->fleet, pod->agent, wall);
+	return 0;
+}
+
+/* --- a look ------------------------------------------------------------------------------------------- */
+
 /* Who says to be a pod of another namespace is shown nothing of it. */
-static bool is_of(const struct end *end, const struct fleet_pod *pod)
+static bool is_of(const struct kube_end *end, const struct fleet_pod *pod)
 {
 	const char *container = pod->subject.container;
 	return strcmp(end->pod_uid, pod->subject.pod_uid) == 0 &&
@@ -204,20 +260,56 @@ static bool is_of(const struct end *end, const struct fleet_pod *pod)
 	       (!container[0] || !end->end.container[0] || strcmp(container, end->end.container) == 0);
 }
 
-static void look(struct kube_deaths *deaths, const struct end *end)
+/* `*ret_any`: there is a post-mortem. */
+static int look_at(struct kube_deaths *deaths, const struct kube_end *end, const struct fleet_pod *pod, bool *ret_any,
+		   struct err *err)
 {
-	const struct fleet_pod *const *pods;
-	size_t n = fleet_pods(deaths->fleet, &pods);
-	struct err err;
-	char shown[2 * sizeof err.message];
-	for (size_t i = 0; i < n; i++)
-		if (is_of(end, pods[i]) && look_at(deaths, end, pods[i], &err) < 0)
-			logger_say(deaths->log, SAY_WARNING, "kube-death-not-kept", "%s",
-				   esc_copy(shown, sizeof shown, str_of(err.message)));
+	struct match match = { .end = end, .pod = pod, .away_ms = -1 };
+	int64_t from = end->at.ms - STORE_SAME_DEATH_MS;
+	if (pod->latest.wall.ms && pod->latest.wall.ms - 1000 < from)
+		from = pod->latest.wall.ms - 1000;
+	const struct store_filter filter = { .agent = pod->agent,
+					     .from = { from },
+					     .to = { end->at.ms + STORE_SAME_DEATH_MS + 1 },
+					     .most = 16,
+					     .with_text = true };
+	int rc = store_each_postmortem(deaths->store, &filter, nearest, &match, err);
+	*ret_any = *ret_any || match.any;
+	return rc < 0 || match.away_ms < 0 || match.told ? rc : tell(deaths, &match, err);
 }
 
-void kube_deaths_step(struct kube_deaths *deaths, struct mono now)
+/* Of two agents of one container (a sidecar, and one of the node) the one that was heard last stands for it. */
+static const struct fleet_pod *later(const struct fleet_pod *a, const struct fleet_pod *b)
 {
+	return a && a->heard.ms >= b->heard.ms ? a : b;
+}
+
+static int look(struct kube_deaths *deaths, const struct kube_end *end, struct mono now, struct wall wall,
+		struct err *err)
+{
+	const struct fleet_pod *const *pods, *whose = NULL;
+	size_t n = fleet_pods(deaths->fleet, &pods);
+	bool any = false;
+	for (size_t i = 0; i < n; i++) {
+		if (!is_of(end, pods[i]))
+			continue;
+		int rc = look_at(deaths, end, pods[i], &any, err);
+		if (rc < 0)
+			return rc;
+		/* Of an agent that does not say of which container it tells, it is not known whether it is this one. */
+		if (pods[i]->subject.container[0] || !end->end.container[0])
+			whose = later(whose, pods[i]);
+	}
+	bool waits = mono_ms_until(now, end->until) > KUBE_END_KEPT_MS - KUBE_ALONE_AFTER_MS;
+	if (any || !whose || waits || !kube_alone_is_one(end, wall))
+		return 0;
+	return write_alone(deaths, end, whose, wall, err);
+}
+
+void kube_deaths_step(struct kube_deaths *deaths, struct mono now, struct wall wall)
+{
+	struct err err;
+	char shown[2 * sizeof err.message];
 	if (mono_ms_until(now, deaths->due))
 		return;
 	deaths->due = mono_add_ms(now, LOOK_MS);
@@ -225,6 +317,8 @@ void kube_deaths_step(struct kube_deaths *deaths, struct mono now)
 		drop(deaths, 0);
 	for (size_t i = 0; i < LOOKS_AT_ONCE && i < deaths->n; i++) {
 		deaths->next = deaths->next < deaths->n ? deaths->next : 0;
-		look(deaths, &deaths->ends[deaths->next++]);
+		if (look(deaths, &deaths->ends[deaths->next++], now, wall, &err) < 0)
+			logger_say(deaths->log, SAY_WARNING, "kube-death-not-kept", "%s",
+				   esc_copy(shown, sizeof shown, str_of(err.message)));
 	}
 }

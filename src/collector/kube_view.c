@@ -45,7 +45,7 @@ static void on_pod(void *context, const struct pod_seen *pod, bool gone)
 	kube_deaths_take(view->deaths, pod, loop_now(view->loop), clock_wall());
 }
 
-static int make(struct kube_view *view, struct loop *loop, const struct collectorconf *conf, const struct fleet *fleet,
+static int make(struct kube_view *view, struct loop *loop, const struct collectorconf *conf, struct fleet *fleet,
 		const struct silences *silences, struct store *store, struct logger *log, struct err *err)
 {
 	struct kube_api api;
@@ -97,7 +97,7 @@ void kube_view_step(struct kube_view *view, bool healthy, struct mono now, struc
 	if (view && view->pods)
 		kube_pods_step(view->pods, now);
 	if (view && view->deaths && healthy)
-		kube_deaths_step(view->deaths, now);
+		kube_deaths_step(view->deaths, now, wall);
 	if (view && view->events)
 		kube_events_step(view->events, now, wall);
 }
@@ -139,7 +139,7 @@ void kube_view_count(const struct kube_view *view, struct kube_view_counts *ret_
 	if (ret_counts->pods_watched)
 		kube_pods_count(view->pods, &ret_counts->pods);
 	if (view && view->deaths)
-		ret_counts->deaths_told_total = kube_deaths_told(view->deaths);
+		kube_deaths_count(view->deaths, &ret_counts->deaths);
 	if (ret_counts->events_told)
 		kube_events_count(view->events, &ret_counts->events);
 }

@@ -28,7 +28,7 @@ const struct podbook *kube_view_book(const struct kube_view *view);
 struct kube_view_counts {
 	bool pods_watched, events_told;
 	struct kube_pods_counts pods;
-	uint64_t deaths_told_total; /* post-mortems that Kubernetes' word stands beside */
+	struct kube_deaths_counts deaths;
 	struct kube_events_counts events;
 };
 void kube_view_count(const struct kube_view *view, struct kube_view_counts *ret_counts);

@@ -16,10 +16,13 @@ static void put_pods(struct prom_out *out, const struct kube_pods_counts *counts
 			 "News of pods that were past a cap, or none.", counts->skipped_total);
 }
 
-static void put_deaths(struct prom_out *out, uint64_t told)
+static void put_deaths(struct prom_out *out, const struct kube_deaths_counts *counts)
 {
 	prom_out_counter(out, "bankfull_collector_kube_postmortems_total",
-			 "Post-mortems beside which stands what Kubernetes says of the death.", told);
+			 "Post-mortems beside which stands what Kubernetes says of the death.", counts->told_total);
+	prom_out_counter(out, "bankfull_collector_kube_postmortems_alone_total",
+			 "Those of them that were written by its word alone, for no agent told of the death.",
+			 counts->alone_total);
 }
 
 static void put_events(struct prom_out *out, const struct kube_events_counts *counts)
@@ -42,7 +45,7 @@ void metrics_kube(struct prom_out *out, const struct kube_view *kube)
 	if (counts.pods_watched)
 		put_pods(out, &counts.pods);
 	if (counts.pods_watched)
-		put_deaths(out, counts.deaths_told_total);
+		put_deaths(out, &counts.deaths);
 	if (counts.events_told)
 		put_events(out, &counts.events);
 }

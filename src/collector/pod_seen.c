@@ -45,6 +45,7 @@ static void take_end(const struct js *status, const char *path, struct pod_seen 
 		return;
 	*end = (struct pod_end){ .exit_code = take_int(ended, "exitCode", -1),
 				 .signal = take_int(ended, "signal", 0),
+				 .started = take_time(ended, "startedAt"),
 				 .finished = take_time(ended, "finishedAt") };
 	if (!take_name(status, "name", end->container, sizeof end->container))
 		return;
@@ -69,6 +70,14 @@ static void take_reason(const struct js *status, struct pod_seen *pod)
 	}
 }
 
+/* deletionTimestamp is the end of the time of grace. */
+static void take_deletion(const struct js *metadata, struct pod_seen *pod)
+{
+	struct wall end = take_time(metadata, "deletionTimestamp");
+	if (end.ms)
+		pod->asked_to_stop.ms = end.ms - 1000 * (int64_t)take_int(metadata, "deletionGracePeriodSeconds", 0);
+}
+
 static int take_pod(const struct js *object, struct pod_seen *pod, struct err *err)
 {
 	const struct js *metadata = js_get(object, "metadata"), *status = js_get(object, "status");
@@ -79,6 +88,7 @@ static int take_pod(const struct js *object, struct pod_seen *pod, struct err *e
 		return err_set(err, ERR_MALFORMED, "a pod without a name, a namespace or a UID");
 	(void)take_name(js_get(object, "spec"), "nodeName", pod->node, sizeof pod->node);
 	take_reason(status, pod);
+	take_deletion(metadata, pod);
 	for (size_t i = 0; i < js_len(containers); i++) {
 		take_end(js_at(containers, i), "state.terminated", pod);
 		take_end(js_at(containers, i), "lastState.terminated", pod);

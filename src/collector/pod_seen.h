@@ -23,11 +23,11 @@ enum {
 /* One end of one container. state.terminated is the present one, lastState.terminated that of the life before. */
 struct pod_end {
 	char container[64];
-	char reason[32];      /* "OOMKilled", "Error", "Completed", "ContainerCannotRun"; "" where only the pod ended */
-	char message[160];    /* escaped, one line */
-	int exit_code;        /* -1: not said */
-	int signal;           /* 0: not said */
-	struct wall finished; /* ms 0: not said */
+	char reason[32];   /* "OOMKilled", "Error", "Completed", "ContainerCannotRun"; "" where only the pod ended */
+	char message[160]; /* escaped, one line */
+	int exit_code;     /* -1: not said */
+	int signal;        /* 0: not said */
+	struct wall started, finished; /* ms 0: not said */
 };
 
 struct pod_seen {
@@ -35,6 +35,8 @@ struct pod_seen {
 	/* Of the pod: "Evicted" and such, else why it is being disrupted: "EvictionByEvictionAPI"; "" where neither is said. */
 	char reason[64];
 	char message[256]; /* escaped, one line */
+	/* Somebody deleted it then, with a time of grace that ends later; ms 0: nobody did. */
+	struct wall asked_to_stop;
 	unsigned n_ends;
 	struct pod_end ends[POD_ENDS_MAX];
 };

@@ -82,7 +82,8 @@ int store_own_finding(struct store *store, int64_t agent, const struct wire_find
 		      struct wall received, struct err *err) __attribute__((warn_unused_result));
 /*
  * A post-mortem that the collector wrote: `inferred`. Dropped where the agent's own of this death is there or comes: of
- * the same id, or of the same pid (0: not known, any) and died within STORE_SAME_DEATH_MS.
+ * the same id, or of the same pid (0: not known, any) and died within STORE_SAME_DEATH_MS. Of two that are inferred of the same time the first
+ * stays, where one of them knows no pid.
  */
 enum { STORE_SAME_DEATH_MS = 120000 };
 int store_own_postmortem(struct store *store, int64_t agent, const struct wire_postmortem *whole, struct str text,
@@ -90,10 +91,11 @@ int store_own_postmortem(struct store *store, int64_t agent, const struct wire_p
 
 /*
  * What Kubernetes tells of a post-mortem that is here, as a part past all others: `text` is a frame's, {"body": {...}}. Its
- * cause becomes this one. Told again, the first text stays. GONE: there is none of this id.
+ * cause becomes this one, and the time of an inferred one this (ms 0: it is not told). Told again, the first text stays. GONE: there
+ * is none of this id.
  */
-int store_postmortem_told(struct store *store, int64_t agent, const char *id, enum death_cause cause, struct str text,
-			  struct err *err) __attribute__((warn_unused_result));
+int store_postmortem_told(struct store *store, int64_t agent, const char *id, enum death_cause cause, struct wall died,
+			  struct str text, struct err *err) __attribute__((warn_unused_result));
 
 /* --- reviews of tokens, by SHA-256 of the token --------------------------------------------------- */
 

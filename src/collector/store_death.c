@@ -5,6 +5,8 @@
 
 #include "collector/store_db.h"
 
+enum { NO_PID = -1 };
+
 static int drop_death(struct store *store, int64_t row, struct err *err)
 {
 	sqlite3_stmt *parts = store_statement(store, ST_PARTS_DELETE, err);
@@ -23,17 +25,18 @@ static int drop_death(struct store *store, int64_t row, struct err *err)
 
 /*
  * The row of a post-mortem of the same death that is (not) inferred; 0: none. A pid comes again in every life of a
- * container (it is often 1), so the time must fit as well: an inferred one dies at the last sample that was seen.
+ * container (it is often 1), so the time must fit as well: an inferred one dies at the last sample that was seen. Pid 0
+ * fits any, NO_PID only those of which it is not known.
  */
-static int find_same(struct store *store, int64_t agent, const struct wire_postmortem *death, struct wall died,
-		     bool inferred, int64_t *ret_row, struct err *err)
+static int find_same(struct store *store, int64_t agent, int pid, struct wall died, bool inferred, int64_t *ret_row,
+		     struct err *err)
 {
 	bool row;
 	auto_reset sqlite3_stmt *same = store_statement(store, ST_DEATH_SAME, err);
 	if (!same)
 		return -EIO;
 	store_bind_int(same, 1, agent);
-	store_bind_int(same, 2, death->pid);
+	store_bind_int(same, 2, pid);
 	store_bind_int(same, 3, inferred);
 	store_bind_int(same, 4, died.ms - STORE_SAME_DEATH_MS);
 	store_bind_int(same, 5, died.ms + STORE_SAME_DEATH_MS);
@@ -104,7 +107,7 @@ static int put_part(struct store *store, int64_t agent, const struct wire_postmo
 		guess = row;
 		row = 0;
 	} else if (rc == 0 && !row && part->part == 0) {
-		rc = find_same(store, agent, part, store_when(part->died, received), true, &guess, err);
+		rc = find_same(store, agent, part->pid, store_when(part->died, received), true, &guess, err);
 	}
 	if (rc == 0 && guess)
 		rc = drop_death(store, guess, err);
@@ -132,11 +135,14 @@ int store_postmortem(struct store *store, int64_t agent, struct store_epoch *epo
 static int put_own(struct store *store, int64_t agent, const struct wire_postmortem *whole, struct str text,
 		   struct wall received, struct err *err)
 {
+	const struct wall died = store_when(whole->died, received);
 	int64_t row = 0;
 	bool inferred;
 	int rc = find_id(store, agent, whole->id, &row, &inferred, err);
 	if (rc == 0 && !row)
-		rc = find_same(store, agent, whole, store_when(whole->died, received), false, &row, err);
+		rc = find_same(store, agent, whole->pid, died, false, &row, err);
+	if (rc == 0 && !row)
+		rc = find_same(store, agent, whole->pid ? NO_PID : 0, died, true, &row, err);
 	if (rc < 0 || row)
 		return rc;
 	struct wire_postmortem one = *whole;
@@ -155,8 +161,8 @@ int store_own_postmortem(struct store *store, int64_t agent, const struct wire_p
 	return store_note(store, put_own(store, agent, whole, text, received, &failure), &failure, err);
 }
 
-static int put_told(struct store *store, int64_t agent, const char *id, enum death_cause cause, struct str text,
-		    struct err *err)
+static int put_told(struct store *store, int64_t agent, const char *id, enum death_cause cause, struct wall died,
+		    struct str text, struct err *err)
 {
 	int64_t row = 0;
 	bool inferred;
@@ -168,16 +174,17 @@ static int put_told(struct store *store, int64_t agent, const char *id, enum dea
 		return rc < 0 ? rc : -EIO;
 	store_bind_int(change, 1, row);
 	store_bind_int(change, 2, cause);
+	store_bind_int(change, 3, died.ms);
 	rc = store_run(store, change, err);
 	return rc < 0 ? rc : add_part(store, row, STORE_PART_TOLD, text, err);
 }
 
-int store_postmortem_told(struct store *store, int64_t agent, const char *id, enum death_cause cause, struct str text,
-			  struct err *err)
+int store_postmortem_told(struct store *store, int64_t agent, const char *id, enum death_cause cause, struct wall died,
+			  struct str text, struct err *err)
 {
 	struct err failure = { 0 };
 	int rc = store_may_write(store, err);
-	return rc < 0 ? rc : store_note(store, put_told(store, agent, id, cause, text, &failure), &failure, err);
+	return rc < 0 ? rc : store_note(store, put_told(store, agent, id, cause, died, text, &failure), &failure, err);
 }
 
 /* --- tokens: outside a batch each is a commit of its own, inside it goes with it ------------------- */

@@ -116,7 +116,8 @@ const char *const store_sql[ST_COUNT] = {
 		"SELECT postmortem FROM postmortem WHERE agent = ?1 AND (pid = ?2 OR pid = 0 OR ?2 = 0) AND inferred = ?3"
 		" AND died_ms BETWEEN ?4 AND ?5 LIMIT 1",
 	[ST_DEATH_DELETE] = "DELETE FROM postmortem WHERE postmortem = ?1",
-	[ST_DEATH_CAUSE] = "UPDATE postmortem SET cause = ?2 WHERE postmortem = ?1",
+	[ST_DEATH_CAUSE] = "UPDATE postmortem SET cause = ?2, died_ms = CASE WHEN inferred AND ?3 > 0 THEN ?3"
+			   " ELSE died_ms END WHERE postmortem = ?1",
 	[ST_PART_ADD] = "INSERT INTO part (postmortem, part, text) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
 	[ST_PARTS_DELETE] = "DELETE FROM part WHERE postmortem = ?1",
 

@@ -27,9 +27,15 @@ static enum death_told_effect killed(enum death_cause before, const struct death
 {
 	if (by_kernel(before))
 		return say(v, before, before, 99, "Kubernetes: OOMKilled");
-	if (told->at_limit)
+	if (told->at_limit == TRISTATE_TRUE)
 		return say(v, before, DEATH_CONTAINER_LIMIT, 90,
 			   "Kubernetes: OOMKilled, and the container was at its limit when last seen");
+	if (told->at_limit == TRISTATE_UNREAD && before == DEATH_UNKNOWN) {
+		(void)snprintf(
+			v->why, sizeof v->why,
+			"Kubernetes: OOMKilled; nobody saw how full the container was, so at whose limit is not known");
+		return DEATH_TOLD_ADDS;
+	}
 	return say(v, before, DEATH_OUTSIDE, 50, "Kubernetes: OOMKilled, and the container was not seen at its limit");
 }
 
@@ -49,7 +55,7 @@ static enum death_told_effect exited(enum death_cause before, const struct death
 	death_judge(&evidence, 0, &by_status);
 	if (by_status.cause == DEATH_UNKNOWN || by_kernel(before) ||
 	    (before == DEATH_JAVA_OOM && told->exit_code != STATUS_KILL) ||
-	    (told->exit_code == STATUS_KILL && before == DEATH_UNKNOWN && told->at_limit))
+	    (told->exit_code == STATUS_KILL && before == DEATH_UNKNOWN && told->at_limit == TRISTATE_TRUE))
 		return DEATH_TOLD_ADDS;
 	char why[sizeof by_status.why];
 	(void)snprintf(why, sizeof why, "Kubernetes: exit status %d%s", told->exit_code,
@@ -71,8 +77,10 @@ enum death_told_effect death_hear(enum death_cause before, const struct death_to
 		effect = evicted(before, told, &verdict);
 	else if (told->exit_code >= 0)
 		effect = exited(before, told, &verdict);
-	if (effect == DEATH_TOLD_ADDS)
-		verdict = (struct death_verdict){ .cause = before };
+	if (effect == DEATH_TOLD_ADDS) {
+		verdict.cause = before;
+		verdict.confidence_pct = 0;
+	}
 	*ret_verdict = verdict;
 	return effect;
 }

@@ -13,7 +13,8 @@ struct death_told {
 	const char *reason;                   /* of the container's end: "OOMKilled", "Error", "Completed"; "" */
 	const char *pod_reason, *pod_message; /* "Evicted", "The node was low on resource: memory. ..."; "" */
 	int exit_code;                        /* -1: not told */
-	bool at_limit; /* what the kernel could not reclaim filled the container's limit when last seen */
+	enum tristate
+		at_limit; /* what the kernel could not reclaim filled the container's limit when last seen; unread: nobody saw */
 };
 
 /* ADDS: nothing that the verdict did not say, or could be told apart from. */

@@ -16,7 +16,8 @@
 #include "sys/clock.h"
 
 #define METADATA "\"metadata\":{\"name\":\"tm-1\",\"namespace\":\"fraud\",\"uid\":\"u-1\",\"resourceVersion\":\"42\"}"
-#define KILLED   "{\"terminated\":{\"exitCode\":137,\"reason\":\"OOMKilled\",\"finishedAt\":\"2026-11-30T10:00:00Z\"}}"
+#define KILLED \
+	"{\"terminated\":{\"exitCode\":137,\"reason\":\"OOMKilled\",\"startedAt\":\"2026-11-30T09:00:00Z\",\"finishedAt\":\"2026-11-30T10:00:00Z\"}}"
 
 static struct pod_news parse(const char *line)
 {
@@ -49,12 +50,25 @@ static void an_end(void **state)
 	assert_int_equal(news.pod.ends[0].exit_code, 137);
 	assert_int_equal(news.pod.ends[0].signal, 0);
 	assert_int_equal(news.pod.ends[0].finished.ms, INT64_C(1796032800000));
+	assert_int_equal(news.pod.ends[0].started.ms, INT64_C(1796032800000) - 3600000);
+	assert_int_equal(news.pod.asked_to_stop.ms, 0);
 	assert_string_equal(news.pod.ends[1].container, "log");
 	assert_int_equal(news.pod.ends[1].exit_code, 0);
 	assert_int_equal(news.pod.ends[1].signal, 9);
 	assert_int_equal(news.pod.ends[1].finished.ms, 0);
 	assert_null(strpbrk(news.pod.ends[1].message, "\x1b\n"));
 	assert_non_null(strstr(news.pod.ends[1].message, "[31m"));
+}
+
+/* deletionTimestamp is when the time of grace is over. */
+static void a_deletion(void **state)
+{
+	struct pod_news news =
+		parse("{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"name\":\"a\",\"namespace\":\"b\","
+		      "\"uid\":\"c\",\"resourceVersion\":\"1\",\"deletionTimestamp\":"
+		      "\"2026-11-30T10:00:30Z\",\"deletionGracePeriodSeconds\":30}}}");
+	(void)state;
+	assert_int_equal(news.pod.asked_to_stop.ms, INT64_C(1796032800000));
 }
 
 static void other_lines(void **state)
@@ -235,7 +249,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_end),          cmocka_unit_test(other_lines),  cmocka_unit_test(what_is_none),
 		cmocka_unit_test(many_containers), cmocka_unit_test(who_is_where), cmocka_unit_test(who_is_gone),
-		cmocka_unit_test(a_full_book),
+		cmocka_unit_test(a_full_book),     cmocka_unit_test(a_deletion),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -479,7 +479,7 @@ static void inferred(void **state)
 static void tell(struct fixture *f, const char *id, enum death_cause cause, const char *text)
 {
 	OK(store_begin(f->store, err));
-	OK(store_postmortem_told(f->store, f->agent, id, cause, str_of(text), err));
+	OK(store_postmortem_told(f->store, f->agent, id, cause, (struct wall){ 0 }, str_of(text), err));
 	OK(store_commit(f->store, err));
 }
 
@@ -506,7 +506,8 @@ static void told(void **state)
 	assert_int_equal(got->n, 1);
 	assert_false(got->rows[0].told);
 	OK(store_begin(f->store, err));
-	assert_true(store_postmortem_told(f->store, f->agent, "none", DEATH_NODE, STR("told"), &why) < 0);
+	assert_true(store_postmortem_told(f->store, f->agent, "none", DEATH_NODE, (struct wall){ 0 }, STR("told"),
+					  &why) < 0);
 	assert_int_equal(why.kind, ERR_GONE);
 	store_rollback(f->store);
 }
