@@ -15,6 +15,7 @@ struct told {
 	int64_t agent;
 	char id[WIRE_ID_CAP];
 	enum severity severity; /* NONE: nothing yet */
+	bool of_start;          /* it was open when the collector started */
 	struct mono not_before;
 };
 
@@ -37,7 +38,7 @@ struct kube_events {
 	const struct podbook *book;
 	struct told *told, *spare; /* KUBE_TOLD_MAX of each; told: by agent, then in the fleet's order */
 	size_t n_told;
-	bool starting; /* what is open was told by the run of the collector before this one */
+	bool starting;
 	atomic_bool stopped;
 	struct job *job; /* NULL: none is under way */
 	unsigned failures;
@@ -65,6 +66,14 @@ static bool is_vouched(const struct kube_events *events, const struct fleet_pod 
 	enum podbook_answer answer = podbook_is(events->book, subject->pod_uid, subject->namespace_, subject->pod);
 	/* A review's id is the pod's UID. */
 	return answer == PODBOOK_YES || (answer == PODBOOK_UNKNOWN && strcmp(pod->agent_id, subject->pod_uid) == 0);
+}
+
+/* What was read back of a pod that may be long gone waits until somebody has word of it: its agent, or Kubernetes. */
+static bool is_stale(const struct kube_events *events, const struct fleet_pod *pod, const struct told *told)
+{
+	const struct subject_view *subject = &pod->subject;
+	return told->of_start && pod->restored &&
+	       podbook_is(events->book, subject->pod_uid, subject->namespace_, subject->pod) != PODBOOK_YES;
 }
 
 static bool is_silenced(const struct kube_events *events, const struct fleet_pod *pod,
@@ -129,7 +138,7 @@ static void conclude(struct kube_events *events, const struct job *job, struct m
 			logger_say(events->options.log, SAY_INFO, "kube-event-well", "Events are taken again");
 		events->failing = false;
 		events->failures = 0;
-		events->counts.events_total++;
+		events->counts.events_total += job->status != 409;
 	} else if (job->status >= 400 && job->status < 500 && job->status != 401 && job->status != 429) {
 		/* About this one: a namespace that ends, a right that is missing there. Others may be taken. */
 		complain(events, job);
@@ -257,10 +266,11 @@ static size_t look_at(struct kube_events *events, const struct fleet_pod *pod, s
 		const struct told *before = told_before(events, from, pod->agent, finding->id);
 		*entry = before ? *before
 				: (struct told){ .agent = pod->agent,
-						 .severity = events->starting ? finding->severity : SEVERITY_NONE };
+						 .severity = SEVERITY_NONE,
+						 .of_start = events->starting };
 		if (!before)
 			str_copy(entry->id, sizeof entry->id, str_of(finding->id));
-		if (!here || finding->severity <= entry->severity)
+		if (!here || finding->severity <= entry->severity || is_stale(events, pod, entry))
 			continue;
 		events->counts.unvouched += !vouched;
 		if (!vouched || mono_ms_until(now, entry->not_before) || is_silenced(events, pod, finding, wall))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Findings of `warning` or above become Events of Kubernetes on their pods: one when a finding opens and one when its
- * severity rises, one at a time and at most one a second. Findings that were open when the collector started are not told
- * again. Only of pods whose identity the API server vouches for: the agent's token was reviewed, or the pods are watched
+ * severity rises, one at a time and at most one a second. Findings that were open when the collector started are told as well, once
+ * their pod is heard of: an Event has the same name in each run, so Kubernetes keeps no second while it has the first. Only of pods whose identity the API server vouches for: the agent's token was reviewed, or the pods are watched
  * and the pod of this UID is there under this name. Silenced ones are not told.
  */
 #ifndef COLLECTOR_KUBE_EVENTS_H
@@ -25,7 +25,7 @@ struct kube_events_options {
 };
 
 struct kube_events_counts {
-	uint64_t events_total;   /* that the API server has */
+	uint64_t events_total;   /* that the API server took; not those that it had already */
 	uint64_t failures_total; /* sendings that failed, and are tried again */
 	uint64_t refused_total;  /* that it will not take: not tried again */
 	uint64_t unvouched;      /* findings now, of pods whose identity nobody vouches for */

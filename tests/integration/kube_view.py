@@ -61,6 +61,10 @@ def events_of(api, reason):
     return [e for e in list(api.events.values()) if e["reason"] == reason]
 
 
+def posts(api):
+    return len([a for a in api.asked if a["kind"] == "event"])
+
+
 def findings_become_events(api):
     api.put(pod("tm-1", "uid-1"))
     api.put(pod("other", "uid-9", namespace="kube-system"))
@@ -99,13 +103,27 @@ def findings_become_events(api):
     ok("kube-event-failing" in collector.said() and "first-token" not in collector.said(), "and it is said, without the token")
     api.refuse.pop("event")
     ok(until(20, lambda: events_of(api, "ThreadGrowth")), "the Event comes when it can")
-    n = len(api.events)
+    agent.finding(8, rule="metaspace-growth")
+    agent.finding(8, "cleared", rule="metaspace-growth")
+    until(5, lambda: False)
+    names, n = set(api.events), posts(api)
     collector.stop()
-    api.events.clear()  # as after an hour, when Kubernetes forgets them
     collector.start()
+    ok(until(20, lambda: posts(api) == n + 2) and set(api.events) == names and collector.metric("bankfull_collector_kube_events_total") == 0,
+       "what was open is told by the next run, under the names that are there", (n, posts(api), set(api.events) ^ names))
     agent = Agent(collector, "tm-1", "uid-1")
     agent.finding(6, rule="heap-pressure")
-    ok(until(20, lambda: events_of(api, "HeapPressure")) and len(api.events) == 1, "a restart repeats none of %d" % n, list(api.events))
+    ok(until(20, lambda: events_of(api, "HeapPressure")) and posts(api) == n + 3, "each once", api.asked[-4:])
+    collector.stop()
+    api.events.clear()  # as after an hour, when Kubernetes forgets them
+    gone = api.pods.pop("uid-1")
+    collector.start()
+    until(5, lambda: False)
+    ok(not api.events and collector.metric("bankfull_collector_kube_pods") == 1, "nothing of a pod that nobody has word of", list(api.events))
+    api.put(gone)
+    ok(until(20, lambda: len(api.events) == 3) and {e["reason"] for e in api.events.values()} == {"FreeboardLow", "ThreadGrowth", "HeapPressure"},
+       "what Kubernetes forgot it has again, the gravest of each", list(api.events))
+    ok([e["note"].split("(")[1].split(",")[0] for e in api.events.values()][0] == "critical", "the gravest first", [e["note"] for e in api.events.values()])
     ok(collector.stop() == 0, "it ends well with a watch under way")
     api.events.clear()
 

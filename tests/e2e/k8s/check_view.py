@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kubernetes' own view (rbac.events, rbac.pods): pods watched at a real server, findings as Events of it, and each of these rights taken away."""
+"""Kubernetes' own view (rbac.events, rbac.pods): pods watched at a real server, findings as Events of it, ends of containers beside
+post-mortems, and each of these rights taken away."""
 import os
 import ssl
 import sys
@@ -103,6 +104,58 @@ def told(b):
     return agent
 
 
+def ended(b, name, where, code, reason, started_s=600):
+    """As the kubelet writes it, into the subresource that is its own: state.terminated, or lastState.terminated of one that was begun again."""
+    now = time.time()
+    stamp = lambda at: time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))  # noqa: E731
+    end = {"terminated": {"exitCode": code, "reason": reason, "startedAt": stamp(now - started_s), "finishedAt": stamp(now), "containerID": "containerd://" + "a" * 64}}
+    state = {"lastState": end, "state": {"running": {"startedAt": stamp(now)}}} if where == "lastState" else {"state": end}
+    status = {"phase": "Running" if where == "lastState" else "Failed",
+              "containerStatuses": [{"name": "app", "image": "app:1", "imageID": "", "ready": False, "restartCount": int(where == "lastState"), **state}]}
+    code, said = b.cluster.patch("v1", "Pod", name, SPACE, {"status": status}, "/status")
+    b.ok(code == 200, f"{name}: the server takes the status that says {reason} by {where}.terminated", said)
+    return int(now) * 1000
+
+
+def told_of(b, name):
+    """The post-mortems of a pod, whole, and what Kubernetes says in each."""
+    rows = b.dashboard(f"/api/v1/postmortems?pod={name}")["items"]
+    whole = [b.dashboard(f"/api/v1/postmortems/{row['id']}") for row in rows]
+    return [(w, next((body["kubernetes"] for body in w["bodies"] if "kubernetes" in body), None)) for w in whole]
+
+
+def deaths(b, agent):
+    """One that the agent tells of, one of a pod that vanishes at once, and one that nobody tells of but the server."""
+    def dies(one, name):
+        one.put({"type": "postmortem", "mono_ms": 1, "wall_ms": now_ms(), "id": f"pm-{name}", "part": 0, "parts": 1, "cause": "unknown", "pid": 7, "died_ms": now_ms(),
+                 "title": "it died", "body": {"cause": "unknown", "limit_bytes": 1 << 30, "floor_bytes": (1 << 30) - 4096}})
+
+    def is_told(name):
+        return [by for _, by in told_of(b, name) if by]
+
+    alone = Agent(b, pod(b, "tm-alone"))
+    alone.put(sample(alone.epoch, 0, now_ms(), charge_bytes=(1 << 30) - 4096, floor_bytes=(1 << 30) - 8192, freeboard_bytes=8192))
+    alone.client.send({"type": "bye", "reason": "terminated"})
+    alone.client.close()
+    died = ended(b, "tm-alone", "lastState", 137, "OOMKilled")
+    dies(agent, "tm-view")
+    ended(b, "tm-view", "lastState", 137, "OOMKilled")
+    b.ok(until(30, lambda: is_told("tm-view")), "lastState.terminated of a real watch stands beside the agent's post-mortem", (told_of(b, "tm-view"), b.hands.said(b.collector)[-1500:]))
+    found = told_of(b, "tm-view")
+    b.ok(len(found) == 1 and found[0][0]["cause"] == "container-limit" and not found[0][0]["inferred"] and found[0][1]["exit_code"] == 137 and found[0][1]["reason"] == "OOMKilled"
+         and found[0][1]["effect"] == "corrects", "and makes its unknown cause the container's limit", found)
+    gone = Agent(b, pod(b, "tm-gone"))
+    dies(gone, "tm-gone")
+    ended(b, "tm-gone", "state", 137, "OOMKilled")
+    b.cluster.delete("v1", "Pod", "tm-gone", SPACE)
+    b.ok(until(30, lambda: is_told("tm-gone")), "so does state.terminated of a pod that is deleted at once", (told_of(b, "tm-gone"), b.hands.said(b.collector)[-1500:]))
+    b.ok(not told_of(b, "tm-alone"), "an end that no agent told of waits for one")
+    b.ok(until(240, lambda: is_told("tm-alone"), 2), "and is told by Kubernetes' word alone", (told_of(b, "tm-alone"), b.hands.said(b.collector)[-1500:]))
+    found = told_of(b, "tm-alone")
+    b.ok(len(found) == 1 and found[0][0]["inferred"] and found[0][0]["cause"] == "container-limit" and found[0][0]["died_ms"] == died
+         and metric(b, "bankfull_collector_kube_postmortems_alone_total") == 1, "once, at the time that the server says, with what was stored of it", found)
+
+
 def each_right(b, agent):
     roles = [r for r in b.cluster.items(RBAC, "ClusterRole") if r["metadata"]["name"] == f"{RELEASE}-{NAMESPACE}-view"]
     have = sorted((verb, r) for role in roles for rule in role["rules"] for r in rule["resources"] for verb in rule["verbs"])
@@ -142,8 +195,11 @@ def run(b):
     b.installed()
     b.upgrade("rbac.events=true", "rbac.pods=true")
     watched(b)
-    each_right(b, told(b))
+    agent = told(b)
+    deaths(b, agent)
+    each_right(b, agent)
     one_namespace(b)
     b.upgrade()
     b.ok(not b.cluster.items(RBAC, "Role", SPACE) and "kube-" not in str(b.hands.said(b.collector)), "without these values the rights are gone, and nobody misses them")
-    b.cluster.delete("v1", "Pod", "tm-view", SPACE)
+    for name in ("tm-view", "tm-alone"):
+        b.cluster.delete("v1", "Pod", name, SPACE)
