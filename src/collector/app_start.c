@@ -68,6 +68,7 @@ static int make_auth(struct app *app, struct err *err)
 		.review_ca_file = conf->review_ca,
 		.review_token_file = conf->review_token,
 		.audience = conf->audience,
+		.review_again_ms = conf->review_again_s * 1000,
 		.allow_agents = conf->allow_agents,
 		.open = app->plan.open_agents,
 		.open_viewers = app->plan.open_viewers,

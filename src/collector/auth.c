@@ -85,6 +85,8 @@ static void look_at_files(struct auth *auth)
 unsigned auth_step(struct auth *auth)
 {
 	look_at_files(auth);
+	if (auth->reviews)
+		reviews_step(auth->reviews);
 	return auth->generation;
 }
 

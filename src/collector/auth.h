@@ -5,12 +5,14 @@
  * configured, which is possible on loopback or with --insecure alone, the agent id is "namespace/pod" of its hello, or
  * "anonymous-<peer>:<first digits of its epoch>"; it proves nothing.
  *
- * Tokens are compared in constant time by their SHA-256, and held as nothing else. Files are read again when they change.
- * A review that is not cached is started and answered with 503 and Retry-After: its outcome is there by the next attempt.
+ * Tokens of files are compared in constant time by their SHA-256, and held as nothing else. Files are read again when they change.
+ * A review that is not cached is started and answered with 503 and Retry-After: its outcome is there by the next attempt. Tokens
+ * that were reviewed are kept while their session lasts, and reviewed again (proof.h).
  */
 #ifndef COLLECTOR_AUTH_H
 #define COLLECTOR_AUTH_H
 
+#include "collector/proof.h"
 #include "collector/store.h"
 #include "net/hash.h"
 #include "net/loop.h"
@@ -20,7 +22,7 @@
 struct auth;
 
 enum auth_role { AUTH_NONE = 0, AUTH_VIEWER, AUTH_OPERATOR, AUTH_ROLE_COUNT };
-enum { AUTH_NAMESPACES_MAX = 16 };
+enum { AUTH_NAMESPACES_MAX = 16, AUTH_REVIEW_AGAIN_MS = 600000 };
 
 struct auth_options {
 	const char *agent_tokens_file;  /* lines "AGENT-ID TOKEN"; NULL: none */
@@ -32,6 +34,7 @@ struct auth_options {
 		*review_url; /* https://kubernetes.default.svc/apis/authentication.k8s.io/v1/tokenreviews; NULL: none */
 	const char *review_ca_file, *review_token_file;
 	const char *audience;     /* of agents' tokens */
+	uint64_t review_again_ms; /* how long a review holds; 0: AUTH_REVIEW_AGAIN_MS */
 	const char *allow_agents; /* which service accounts, as allow_parse() takes them; NULL: all */
 	bool open;                /* agents need no credentials: none are configured; loopback, or --insecure */
 	bool open_viewers;        /* the same for people */
@@ -44,6 +47,7 @@ struct auth_agent {
 	/* Where the review says so. */
 	char namespace_[64], account[WIRE_NAME_CAP], pod[WIRE_NAME_CAP], node[WIRE_NAME_CAP];
 	struct wall expires; /* ms 0: never */
+	struct proof *proof; /* of "review": whoever is let in frees it at the end. NULL: it is not reviewed again */
 };
 
 struct auth_viewer {
@@ -60,11 +64,12 @@ struct auth_viewer {
 struct auth_counts {
 	uint64_t accepted_total, refused_total, reviews_total, review_failures_total, review_hits_total, shed_total;
 	uint64_t reviews_in_flight, not_allowed_total; /* the latter are of the refused */
+	uint64_t reviews_again_total, revoked_total;   /* of the reviews; sessions whose token was refused by one */
 };
 
 int auth_new(struct loop *loop, const struct auth_options *options, struct store *store, struct auth **ret_auth,
 	     struct err *err) __attribute__((warn_unused_result));
-/* Not while a review is under way: its thread would outlive the program. */
+/* Not while a review is under way: its thread would outlive the program; nor while a session is. */
 void auth_free(struct auth *auth);
 /* Reviews under way are given up: auth_count() says when the last has ended. Ask for no more. */
 void auth_stop(struct auth *auth);
@@ -89,7 +94,7 @@ bool auth_token(struct auth *auth, struct str token, struct auth_viewer *ret_vie
  */
 bool auth_viewer_again(struct auth *auth, struct auth_viewer *viewer);
 bool auth_sees(const struct auth_viewer *viewer, const char *namespace_);
-/* Looks at the files where it is time to. The number is another one once tokens of agents have been read again. */
+/* Looks at the files where it is time to, and has tokens reviewed again. The number is another one once tokens of agents have been read again. */
 unsigned auth_step(struct auth *auth);
 /* The same of people's. */
 unsigned auth_viewers_generation(const struct auth *auth);

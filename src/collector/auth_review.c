@@ -13,6 +13,7 @@ struct review_job {
 	struct review_target target;
 	uint8_t digest[HASH_SHA256_LEN];
 	struct wall expires;
+	bool again;
 	atomic_bool abandon; /* the only thing that both sides touch while it runs */
 	size_t token_len;
 	char token[JWT_MAX];
@@ -40,6 +41,7 @@ struct reviews {
 	struct review_job *jobs[REVIEWS_IN_FLIGHT];
 	struct refused_row refused[REVIEW_REFUSED_ROWS];
 	struct allow allow;
+	struct proofs proofs;
 	char strangers[STRANGERS_MAX][STRANGER_CAP];
 	size_t n_strangers;
 };
@@ -50,7 +52,10 @@ int reviews_new(struct loop *loop, const struct auth_options *options, struct st
 	struct reviews *reviews = calloc(1, sizeof *reviews);
 	if (!reviews)
 		return err_set(err, ERR_NOMEM, "no memory for reviews of tokens");
+	uint64_t again_ms = options->review_again_ms ? options->review_again_ms : AUTH_REVIEW_AGAIN_MS;
 	int rc = review_target_set(options, &reviews->target, err);
+	if (rc == 0 && !proofs_init(&reviews->proofs, again_ms))
+		rc = err_set(err, ERR_NOMEM, "no memory for reviews of tokens");
 	if (rc == 0) {
 		rc = allow_parse(options->allow_agents, &reviews->allow, err);
 		if (rc < 0)
@@ -80,8 +85,10 @@ void reviews_free(struct reviews *reviews)
 	for (int i = 0; reviews && i < REVIEWS_IN_FLIGHT; i++)
 		if (reviews->jobs[i])
 			reviews->jobs[i]->owner = NULL;
-	if (reviews)
+	if (reviews) {
 		allow_done(&reviews->allow);
+		proofs_done(&reviews->proofs);
+	}
 	free(reviews);
 }
 
@@ -164,22 +171,38 @@ static void job_free(struct review_job *job)
 	free(job);
 }
 
+/* What the store had of it is forgotten, or the next run would let it in. */
+static void refuse_for_good(struct reviews *reviews, const struct review_job *job, const char *why)
+{
+	struct err err;
+	keep_refusal(reviews, job->digest, why);
+	reviews->counts->revoked_total +=
+		proofs_settle(&reviews->proofs, job->digest, PROOF_REFUSED, loop_now(reviews->loop));
+	if (job->again && reviews->store && store_token_forget(reviews->store, job->digest, &err) < 0)
+		logger_say(reviews->log, SAY_WARNING, "review-not-kept", "%s: a refused token is not forgotten",
+			   err.message);
+}
+
 static void conclude(struct reviews *reviews, struct review_job *job)
 {
+	struct mono now = loop_now(reviews->loop);
 	struct err err;
 	char shown[160];
 	/* That its claims are those of the answer is for the API server to know, and not to be taken for granted. */
 	if (job->rc == 0 && !allow_has(&reviews->allow, job->agent.namespace_, job->agent.account)) {
-		keep_refusal(reviews, job->digest, "its service account is none of --allow-agents");
+		refuse_for_good(reviews, job, "its service account is none of --allow-agents");
 	} else if (job->rc == 0) {
-		if (reviews->store &&
+		(void)proofs_settle(&reviews->proofs, job->digest, PROOF_GOOD, now);
+		if (!job->again && reviews->store &&
 		    store_token_put(reviews->store, job->digest, job->agent.id, job->expires, &err) < 0)
 			logger_say(reviews->log, SAY_WARNING, "review-not-kept", "%s: it will be reviewed again",
 				   err.message);
 	} else if (job->err.kind == ERR_DENIED) {
-		keep_refusal(reviews, job->digest, esc_copy(shown, sizeof shown, str_of(job->err.message)));
+		refuse_for_good(reviews, job, esc_copy(shown, sizeof shown, str_of(job->err.message)));
 	} else if (!atomic_load(&job->abandon)) {
 		reviews->counts->review_failures_total++;
+		if (job->again)
+			(void)proofs_settle(&reviews->proofs, job->digest, PROOF_NOT_ASKED, now);
 		logger_say(reviews->log, SAY_ERROR, "review-failed", "a token could not be reviewed: %s",
 			   esc_copy(shown, sizeof shown, str_of(job->err.message)));
 	}
@@ -208,7 +231,7 @@ static bool is_in_flight(const struct reviews *reviews, const uint8_t *digest)
 }
 
 static int begin(struct reviews *reviews, int slot, struct str token, const uint8_t *digest, struct wall expires,
-		 struct err *err)
+		 bool again, struct err *err)
 {
 	struct review_job *job = calloc(1, sizeof *job);
 	if (!job)
@@ -217,6 +240,7 @@ static int begin(struct reviews *reviews, int slot, struct str token, const uint
 	job->target = reviews->target;
 	memcpy(job->digest, digest, sizeof job->digest);
 	job->expires = expires;
+	job->again = again;
 	job->token_len = token.len;
 	memcpy(job->token, token.ptr, token.len);
 	int rc = loop_work(reviews->loop, ask, finish, job, err);
@@ -241,7 +265,7 @@ static void begin_or_shed(struct reviews *reviews, struct str token, const uint8
 		return;
 	while (slot < REVIEWS_IN_FLIGHT && reviews->jobs[slot])
 		slot++;
-	if (slot < REVIEWS_IN_FLIGHT && begin(reviews, slot, token, digest, expires, &err) == 0)
+	if (slot < REVIEWS_IN_FLIGHT && begin(reviews, slot, token, digest, expires, false, &err) == 0)
 		return;
 	reviews->counts->shed_total++;
 	verdict->retry_after_s = 5;
@@ -260,7 +284,6 @@ static bool known_good(struct reviews *reviews, const uint8_t *digest, const str
 	memcpy(found.pod, jwt->pod, sizeof found.pod);
 	memcpy(found.node, jwt->node, sizeof found.node);
 	found.expires = jwt->expires;
-	reviews->counts->review_hits_total++;
 	*agent = found;
 	return true;
 }
@@ -271,12 +294,21 @@ static void refuse(struct review_verdict *verdict, const char *why)
 	str_copy(verdict->why, sizeof verdict->why, str_of(why));
 }
 
+static void take_in(struct reviews *reviews, struct str token, const uint8_t *digest, struct auth_agent *agent,
+		    struct review_verdict *verdict)
+{
+	reviews->counts->review_hits_total++;
+	agent->proof = proof_new(&reviews->proofs, token, digest, agent->expires, loop_now(reviews->loop));
+	verdict->kind = agent->proof ? REVIEW_GOOD : REVIEW_LATER;
+	verdict->retry_after_s = 5;
+}
+
 /* Of a token that could be good. */
 static void look_up(struct reviews *reviews, struct str token, const uint8_t *digest, const struct jwt *jwt,
 		    struct wall now, struct auth_agent *ret_agent, struct review_verdict *verdict)
 {
 	if (known_good(reviews, digest, jwt, now, ret_agent))
-		verdict->kind = REVIEW_GOOD;
+		take_in(reviews, token, digest, ret_agent, verdict);
 	else if (!is_refused(reviews, digest, verdict))
 		begin_or_shed(reviews, token, digest, jwt->expires, verdict);
 }
@@ -297,4 +329,36 @@ void reviews_ask(struct reviews *reviews, struct str token, const uint8_t digest
 	else if (is_allowed(reviews, jwt.namespace_, jwt.account, &verdict))
 		look_up(reviews, token, digest, &jwt, now, ret_agent, &verdict);
 	*ret_verdict = verdict;
+}
+
+/* --- agents that are connected ------------------------------------------------------------------ */
+
+static int free_slot(const struct reviews *reviews)
+{
+	int n_again = 0, slot = -1;
+	for (int i = 0; i < REVIEWS_IN_FLIGHT; i++) {
+		n_again += reviews->jobs[i] && reviews->jobs[i]->again;
+		slot = reviews->jobs[i] ? slot : i;
+	}
+	return n_again < REVIEWS_AGAIN_IN_FLIGHT ? slot : -1;
+}
+
+void reviews_step(struct reviews *reviews)
+{
+	struct mono now = loop_now(reviews->loop);
+	struct err err;
+	for (;;) {
+		int slot = free_slot(reviews);
+		struct proof *proof = slot < 0 ? NULL : proofs_due(&reviews->proofs, now);
+		if (!proof)
+			return;
+		if (is_in_flight(reviews, proof->digest))
+			continue; /* of another session, which tells of this one as well */
+		if (begin(reviews, slot, (struct str){ proof->token, proof->len }, proof->digest, proof->expires, true,
+			  &err) < 0) {
+			(void)proofs_settle(&reviews->proofs, proof->digest, PROOF_NOT_ASKED, now);
+			return;
+		}
+		reviews->counts->reviews_again_total++;
+	}
 }

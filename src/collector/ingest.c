@@ -300,7 +300,7 @@ static void look_at_sessions(struct ingest *ingest)
 		next = s->next;
 		if (s->paused)
 			rate_resume(s);
-		if (s->expires.ms && s->expires.ms <= ingest->wall.ms)
+		if ((s->expires.ms && s->expires.ms <= ingest->wall.ms) || proof_refused(s->proof))
 			session_deny(s);
 		else if (s->state == SESSION_NEW && !mono_ms_until(ingest->now, mono_add_ms(s->opened, HELLO_MS)))
 			session_fail(s, WIRE_ERR_STATE, "no hello within %d s", HELLO_MS / 1000);
@@ -380,6 +380,7 @@ struct session *ingest_open(struct ingest *ingest, const struct auth_agent *agen
 	str_copy(session->peer, sizeof session->peer, str_of(peer));
 	memcpy(session->method, agent->method, sizeof session->method);
 	session->expires = agent->expires;
+	session->proof = agent->proof;
 	session->opened = ingest->now;
 	rate_start(session);
 	session->next = ingest->sessions;
@@ -424,5 +425,6 @@ void session_closed(struct session *session, unsigned close_code)
 	ingest->n_paused -= session->paused;
 	free(session->hello);
 	free(session->vouched);
+	proof_free(session->proof);
 	free(session);
 }

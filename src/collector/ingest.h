@@ -48,7 +48,7 @@ int ingest_new(struct loop *loop, const struct ingest_options *options, struct s
 /* Commits what is open, then frees; after server_free(). */
 void ingest_free(struct ingest *ingest);
 
-/* A session for an agent whose identity is settled. NULL: too many, or no memory. */
+/* A session for an agent whose identity is settled: it takes the proof over. NULL: too many, or no memory, and nothing is taken. */
 struct session *ingest_open(struct ingest *ingest, const struct auth_agent *agent, const char *peer);
 void session_opened(struct session *session, struct server_ws *ws);
 void session_frame(struct session *session, struct str frame);

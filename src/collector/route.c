@@ -101,8 +101,10 @@ static struct session *upgrade_agent(struct app *app, const struct server_reques
 	if (!auth_agent(app->auth, request, clock_wall(), &agent, reply))
 		return NULL;
 	struct session *session = ingest_open(app->ingest, &agent, request->peer);
-	if (!session)
+	if (!session) {
+		proof_free(agent.proof);
 		refuse(reply, 503, 30, "no room for another agent");
+	}
 	return session;
 }
 

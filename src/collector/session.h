@@ -45,6 +45,7 @@ struct session {
 	char shown_id[WIRE_NAME_CAP]; /* what its credentials said before hello */
 	bool of_node;                 /* it speaks for a pod that is not its own: `id` is of that, node_agent.h */
 	struct wall expires;          /* of its credentials; ms 0: never */
+	struct proof *proof;          /* of its token, which is reviewed again; NULL: it is not */
 	struct auth_agent *vouched;   /* until hello: the pod that its credentials name, where they name one */
 	struct mono opened;
 	enum session_state state;

@@ -97,13 +97,19 @@ int store_own_postmortem(struct store *store, int64_t agent, const struct wire_p
 int store_postmortem_told(struct store *store, int64_t agent, const char *id, enum death_cause cause, struct wall died,
 			  struct str text, struct err *err) __attribute__((warn_unused_result));
 
-/* --- reviews of tokens, by SHA-256 of the token --------------------------------------------------- */
+/* --- reviews of tokens, by SHA-256 of the token: STORE_TOKENS_MAX, those that live longest ----------- */
+
+enum { STORE_TOKENS_MAX = 50000 };
 
 int store_token_put(struct store *store, const uint8_t sha256[32], const char *agent_id, struct wall expires,
 		    struct err *err) __attribute__((warn_unused_result));
 /* GONE: not known, or expired. */
 int store_token_get(struct store *store, const uint8_t sha256[32], struct wall now, char *ret_agent_id, size_t cap,
 		    struct err *err) __attribute__((warn_unused_result));
+
+/* It does not hold any more; one that is not known is none either. */
+int store_token_forget(struct store *store, const uint8_t sha256[32], struct err *err)
+	__attribute__((warn_unused_result));
 
 /* --- housekeeping ----------------------------------------------------------------------------- */
 

@@ -218,3 +218,12 @@ int store_token_get(struct store *store, const uint8_t sha256[32], struct wall n
 	store_column_text(find, 0, ret_agent_id, cap);
 	return 0;
 }
+
+int store_token_forget(struct store *store, const uint8_t sha256[32], struct err *err)
+{
+	sqlite3_stmt *forget = store_statement(store, ST_TOKEN_FORGET, err);
+	if (!forget)
+		return -EIO;
+	store_bind_blob(forget, 1, (struct str){ (const char *)sha256, 32 });
+	return store_run(store, forget, err);
+}

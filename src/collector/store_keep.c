@@ -100,6 +100,11 @@ static int expire_tokens(struct store *store, struct wall now, struct err *err)
 	if (!s)
 		return -EIO;
 	store_bind_int(s, 1, now.ms);
+	int rc = store_run(store, s, err);
+	s = rc == 0 ? store_statement(store, ST_TOKENS_BOUND, err) : NULL;
+	if (!s)
+		return rc < 0 ? rc : -EIO;
+	store_bind_int(s, 1, STORE_TOKENS_MAX);
 	return store_run(store, s, err);
 }
 

@@ -132,6 +132,7 @@ const char *const store_sql[ST_COUNT] = {
 
 	[ST_TOKEN_ADD] = "INSERT INTO token (sha256, agent_id, expires_ms) VALUES (?1, ?2, ?3) ON CONFLICT (sha256)"
 			 " DO UPDATE SET agent_id = excluded.agent_id, expires_ms = excluded.expires_ms",
+	[ST_TOKEN_FORGET] = "DELETE FROM token WHERE sha256 = ?1",
 	[ST_TOKEN_FIND] = "SELECT agent_id FROM token WHERE sha256 = ?1 AND expires_ms > ?2",
 
 	/* The first row of the next epoch that has any: an index is skipped through, not walked. */
@@ -157,6 +158,8 @@ const char *const store_sql[ST_COUNT] = {
 		" AND edge >= ?3 ORDER BY received_ms LIMIT ?2) RETURNING finding",
 	[ST_DEATHS_EXPIRE] = "DELETE FROM postmortem WHERE postmortem = (SELECT postmortem FROM postmortem"
 			     " WHERE received_ms < ?1 ORDER BY received_ms LIMIT 1) RETURNING postmortem",
+	[ST_TOKENS_BOUND] = "DELETE FROM token WHERE (SELECT count(*) FROM token) > ?1 AND sha256 IN"
+			    " (SELECT sha256 FROM token ORDER BY expires_ms DESC LIMIT -1 OFFSET ?1)",
 	[ST_TOKENS_EXPIRE] = "DELETE FROM token WHERE expires_ms <= ?1",
 	[ST_EPOCHS_OLD] = "SELECT epoch, last_ms FROM epoch WHERE epoch > ?1 ORDER BY epoch LIMIT 1",
 	[ST_EPOCH_DELETE] = "DELETE FROM epoch WHERE epoch = ?1 AND NOT EXISTS (SELECT 1 FROM sample WHERE epoch = ?1)"

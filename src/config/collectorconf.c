@@ -44,6 +44,8 @@ static const struct setting_info table[] = {
 	  AT(review_url), 0, 0, 0, 0 },
 	{ "review-ca", "FILE", "the authority of its certificate", ALL, SETTING_FILE, AT(review_ca), 0, 0, 0, 0 },
 	{ "review-token", "FILE", "the token that may ask it", ALL, SETTING_FILE, AT(review_token), 0, 0, 0, 0 },
+	{ "review-again", "TIME", "how long a review holds for an agent that is connected, 10s to 1h (10m)", ALL,
+	  SETTING_SECONDS, AT(review_again_s), 10, 3600, 0, 0 },
 	{ "audience", "NAME", "what agents' tokens must have been made for", ALL, SETTING_TEXT, AT(audience), 0, 0, 0,
 	  0 },
 	{ "allow-agents", "NAMESPACE[/ACCOUNT],...",

@@ -15,6 +15,7 @@ struct collectorconf {
 	bool insecure;
 	const char *agent_tokens, *viewer_tokens; /* files */
 	const char *review_url, *review_ca, *review_token, *audience, *allow_agents;
+	uint64_t review_again_s;
 	/* who may speak for other pods: "NAMESPACE/SERVICEACCOUNT" of tokens, else agents' ids */
 	const char *node_agents;
 	const char *proxy_viewers, *proxy_peers, *proxy_user_header, *proxy_groups_header;

@@ -179,10 +179,41 @@ def a_token_that_ends():
     collector.stop()
 
 
+def a_pod_that_is_deleted():
+    """Its token is good by its own word for an hour."""
+    reviewer = ReviewServer(f"{WORK}/cert.pem", f"{WORK}/key.pem")
+    collector = Collector("again", reviewer, "--review-again", "10s")
+    gone, stays = token("uid-gone"), token("uid-stays")
+    agents = [Agent("gone", collector, gone), Agent("stays", collector, stays)]
+    ok(until(20, lambda: collector.metric("bankfull_collector_sessions") == 2, 0.2), "two agents are connected")
+    asked = lambda shown: len([r for r in reviewer.reviews if r["body"]["spec"]["token"] == shown])  # noqa: E731
+    ok(until(30, lambda: asked(gone) >= 2 and asked(stays) >= 2, 0.2), "each is reviewed again while it is connected", (asked(gone), asked(stays)))
+    ok(collector.metric("bankfull_collector_token_reviews_again_total") >= 2 and collector.metric("bankfull_collector_sessions") == 2, "and stays")
+    reviewer.status = 500
+    ok(until(40, lambda: collector.metric("bankfull_collector_token_review_failures_total") >= 2, 0.2)
+       and collector.metric("bankfull_collector_sessions") == 2, "an API server that fails ends nothing")
+    reviewer.deleted.add("uid-gone")
+    reviewer.status = None
+    ok(until(80, lambda: collector.metric("bankfull_collector_token_revoked_total") == 1, 0.2), "a refusal is heard")
+    ok(until(10, lambda: [e for e in agents[0].said("collector-closed") if "4401" in e["message"]], 0.2), "and ends the session",
+       collector.said()[-800:])
+    ok(until(10, lambda: collector.metric("bankfull_collector_sessions") == 1, 0.2), "the other one's goes on")
+    ok(collector.attempt(gone) == 401, "the token is refused from then on")
+    reviewer.close()
+    collector.stop()
+    collector.start()
+    ok(until(20, lambda: collector.metric("bankfull_collector_sessions") == 1, 0.2) and collector.attempt(gone) == 503,
+       "also by the next run, which cannot ask, and knows the other one")
+    for agent in agents:
+        agent.end()
+    ok("eyJ" not in collector.said(), "no token stands in the log")
+    collector.stop()
+
+
 if __name__ == "__main__":
     certificate()
     try:
-        for test in (who_is_allowed, a_token_that_ends):
+        for test in (who_is_allowed, a_token_that_ends, a_pod_that_is_deleted):
             if len(sys.argv) > 3 and test.__name__ not in sys.argv[3:]:
                 continue
             try:

@@ -22,12 +22,13 @@ def make_token(audience, lives_s, pod_uid, name="known", namespace="streaming", 
 
 
 class ReviewServer:
-    """Every token is good but "unknown"; "unbound" has no pod, "liar" another account. `hold` delays answers until it is set."""
+    """Every token is good but "unknown"; "unbound" has no pod, "liar" another account. `hold` delays answers until it is set, `deleted` has pods whose tokens are good no more."""
 
     def __init__(self, certificate, key):
         outer = self
         self.reviews = []
         self.hold = None
+        self.deleted, self.status = set(), None  # UIDs of pods that are gone; what every answer is instead
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
@@ -37,6 +38,11 @@ class ReviewServer:
                     outer.hold.wait(5)
                 payload = body["spec"]["token"].split(".")[1]
                 claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+                if outer.status:
+                    self.send_response(outer.status)
+                    self.send_header("Content-Length", "0")
+                    self.end_headers()
+                    return
                 answer = json.dumps({**body, "status": outer.judge(claims, body["spec"]["audiences"])}).encode()
                 self.send_response(201)
                 self.send_header("Content-Type", "application/json")
@@ -56,9 +62,8 @@ class ReviewServer:
         self.port = self.server.server_address[1]
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
-    @staticmethod
-    def judge(claims, audiences):
-        if claims["name"] == "unknown":
+    def judge(self, claims, audiences):
+        if claims["name"] == "unknown" or claims["kubernetes.io"]["pod"]["uid"] in self.deleted:
             return {"authenticated": False, "error": "token\x1b[31m is not known"}
         extra = {"authentication.kubernetes.io/pod-name": ["tm-1"],
                  "authentication.kubernetes.io/pod-uid": [claims["kubernetes.io"]["pod"]["uid"]]}

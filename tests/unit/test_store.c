@@ -528,6 +528,9 @@ static void tokens(void **state)
 	assert_int_equal(why.kind, ERR_GONE);
 	assert_true(store_token_get(f->store, two, (struct wall){ 1 }, id, sizeof id, &why) < 0);
 	assert_string_equal(id, "uid-2");
+	OK(store_token_forget(f->store, two, err)); /* never known */
+	OK(store_token_forget(f->store, one, err));
+	assert_true(store_token_get(f->store, one, (struct wall){ 1 }, id, sizeof id, &why) < 0);
 }
 
 int main(void)

@@ -238,6 +238,29 @@ static void expires(void **state)
 	end(f);
 }
 
+/* Of too many tokens those stay that are good for longest. */
+static void tokens_are_bounded(void **state)
+{
+	(void)state;
+	struct fixture *f = begin(NULL);
+	uint8_t hash[32] = { 0 };
+	char id[WIRE_NAME_CAP];
+	struct err why;
+	OK(store_begin(f->store, err));
+	for (uint32_t i = 0; i < STORE_TOKENS_MAX + 10; i++) {
+		memcpy(hash, &i, sizeof i);
+		OK(store_token_put(f->store, hash, "x", (struct wall){ f->now_ms + 3600000 + i }, err));
+	}
+	OK(store_commit(f->store, err));
+	(void)keep_at(f, f->now_ms);
+	for (uint32_t i = 0; i < 20; i++) {
+		memcpy(hash, &i, sizeof i);
+		int rc = store_token_get(f->store, hash, (struct wall){ f->now_ms }, id, sizeof id, &why);
+		assert_int_equal(rc == 0, i >= 10);
+	}
+	end(f);
+}
+
 /* Past the cap the file stops growing: raw samples become minutes early, then minutes go, and a finding stays. */
 static void cap(void **state)
 {
@@ -478,7 +501,7 @@ int main(void)
 		cmocka_unit_test(cap_refuses),      cmocka_unit_test(no_growth),
 		cmocka_unit_test(in_steps),         cmocka_unit_test(a_clock_that_is_ahead),
 		cmocka_unit_test(received_in_1970), cmocka_unit_test(and_goes_back),
-		cmocka_unit_test(a_clock_of_1970),
+		cmocka_unit_test(a_clock_of_1970),  cmocka_unit_test(tokens_are_bounded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

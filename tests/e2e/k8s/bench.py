@@ -123,14 +123,14 @@ class Bench:
             raise Failed(f"the collector's pod is refused: {pod.get('message')}")
         return pod
 
-    def start_collector(self, instead=None):
+    def start_collector(self, instead=None, env=None):
         """The real program with the arguments of the chart, on ports of its own; `instead`: (a piece of an argument, what it is to be)."""
         if self.collector and self.collector.poll() is None:
             return
         self.ports = {name: free_port() for name in ("8480", "8481", "8482")}
         self.hands.instead = [p for p in self.hands.instead if "8480" not in p[0]]
         self.hands.instead.append((f"wss://{RELEASE}.{NAMESPACE}.svc:8480/", f"wss://127.0.0.1:{self.ports['8480']}/"))
-        self.collector = self.hands.start(self.collector_pod(), "collector",
+        self.collector = self.hands.start(self.collector_pod(), "collector", more_env=env,
                                           change=lambda words: [w.replace(*instead) if instead else w for w in self.local_ports(words)])
         if not until(30, lambda: '"event":"listening"' in self.hands.said(self.collector) or self.collector.poll() is not None) or self.collector.poll() is not None:
             raise Failed(f"the collector does not start: {self.hands.said(self.collector)[-2000:]}")

@@ -129,6 +129,24 @@ def deleted(b, other):
     b.cluster.delete("v1", "Pod", "gone", SPACE)
 
 
+def deleted_while_connected(b):
+    """A session is no longer than its pod, though its token is good for an hour by its own word."""
+    b.stop_collector()
+    b.start_collector(env={"BANKFULL_REVIEW_AGAIN": "10s"})
+    made = pod(b, "leaves")
+    agent = b.hands.start(made, "bankfull", more_args=["--listen=off"])
+    b.ok(until(30, lambda: [r for r in rows(b, "leaves") if r.get("state") == "connected"]), "an agent is connected", rows(b, "leaves"))
+    until(25, lambda: False)
+    b.ok("agent-denied" not in b.hands.said(b.collector) and rows(b, "leaves")[0].get("state") == "connected", "and stays while its pod is there, reviewed again",
+         b.hands.said(b.collector)[-1000:])
+    b.cluster.delete("v1", "Pod", "leaves", SPACE)
+    b.ok(until(60, lambda: "agent-denied" in b.hands.said(b.collector)), "its pod is deleted: the session is ended", b.hands.said(b.collector)[-1000:])
+    b.ok(until(30, lambda: rows(b, "leaves")[0].get("state") != "connected" and "a token is refused" in b.hands.said(b.collector)), "and no other is begun", rows(b, "leaves"))
+    b.hands.end(agent)
+    b.stop_collector()
+    b.start_collector()
+
+
 def allowed(b, made):
     """collector.allowAgents, with accounts that the server vouches for."""
     b.cluster.account("flink", SPACE)
@@ -158,4 +176,5 @@ def run(b):
     b.ok(taken(ask(b, made, token)), "a token is asked for once")
     outage(b, {"pod": made, "token": token})
     deleted(b, made)
+    deleted_while_connected(b)
     allowed(b, made)
