@@ -56,6 +56,10 @@ def rows(b, name):
     return [p for p in b.dashboard("/api/v1/pods")["items"] if name in (p.get("pod"), p.get("subject", {}).get("pod"))]
 
 
+def connected(b, name):
+    return [r for r in rows(b, name) if r["connected"]]
+
+
 def an_agent(b):
     """The sidecar as the server made it, started for real."""
     made = pod(b, "tm-1")
@@ -135,13 +139,13 @@ def deleted_while_connected(b):
     b.start_collector(env={"BANKFULL_REVIEW_AGAIN": "10s"})
     made = pod(b, "leaves")
     agent = b.hands.start(made, "bankfull", more_args=["--listen=off"])
-    b.ok(until(30, lambda: [r for r in rows(b, "leaves") if r.get("state") == "connected"]), "an agent is connected", rows(b, "leaves"))
+    b.ok(until(30, lambda: connected(b, "leaves")), "an agent is connected", rows(b, "leaves"))
     until(25, lambda: False)
-    b.ok("agent-denied" not in b.hands.said(b.collector) and rows(b, "leaves")[0].get("state") == "connected", "and stays while its pod is there, reviewed again",
+    b.ok("agent-denied" not in b.hands.said(b.collector) and connected(b, "leaves"), "and stays while its pod is there, reviewed again",
          b.hands.said(b.collector)[-1000:])
     b.cluster.delete("v1", "Pod", "leaves", SPACE)
     b.ok(until(60, lambda: "agent-denied" in b.hands.said(b.collector)), "its pod is deleted: the session is ended", b.hands.said(b.collector)[-1000:])
-    b.ok(until(30, lambda: rows(b, "leaves")[0].get("state") != "connected" and "a token is refused" in b.hands.said(b.collector)), "and no other is begun", rows(b, "leaves"))
+    b.ok(until(30, lambda: not connected(b, "leaves") and "a token is refused" in b.hands.said(b.collector)), "and no other is begun", rows(b, "leaves"))
     b.hands.end(agent)
     b.stop_collector()
     b.start_collector()
