@@ -216,8 +216,10 @@ int refuse_now(struct server_ws *conn, struct lws *wsi, unsigned status, const c
 }
 
 /*
- * Begin to send; most replies are out at once. Reading goes on meanwhile: lws 4.1.6 looks at no POLLOUT of a
- * flow-controlled HTTP/1 connection (lib/roles/h1/ops-h1.c).
+ * Begin to send. Reading goes on meanwhile: lws 4.1.6 looks at no POLLOUT of a flow-controlled HTTP/1 connection
+ * (lib/roles/h1/ops-h1.c). Where another request may follow, nothing goes out before the next POLLOUT, in which lws is told
+ * that the reply is out as well: until it knows, 4.3.5 takes the next request for an error and closes the connection, and a
+ * client that has the reply may be quicker than another turn of the loop.
  */
 static int send_reply(struct server_ws *conn, struct lws *wsi)
 {
@@ -235,7 +237,10 @@ static int send_reply(struct server_ws *conn, struct lws *wsi)
 	conn->message_since = loop_now(conn->server->loop);
 	uint64_t share = 1 + reply->body.len / BODY_PER_TIMEOUT;
 	conn_deadline(conn, conn->server->options.write_timeout_ms * share);
-	return request_writeable(conn, wsi);
+	if (exchange->close)
+		return request_writeable(conn, wsi);
+	lws_callback_on_writable(wsi);
+	return 0;
 }
 
 /* The request is bad: say so, and end the connection, since where the next request begins is not known. */
@@ -359,7 +364,10 @@ static bool is_pipelined(struct server_ws *conn)
 	return lws_service_adjust_timeout(conn->server->loop->context, 1000, 0) == 0;
 }
 
-/* All is out: the connection waits for its next request, or ends. */
+/*
+ * All is out: the connection waits for its next request, or ends. Never before a POLLOUT: only then is seen what came
+ * behind the request.
+ */
 static int finish(struct server_ws *conn, struct lws *wsi)
 {
 	bool close = conn->exchange->close, linger = conn->exchange->linger;
@@ -398,7 +406,9 @@ int request_writeable(struct server_ws *conn, struct lws *wsi)
 		return -1;
 	exchange->sent += take;
 	conn->server->counts.sent_bytes_total += take;
-	/* Called when the piece is out. The end waits for it too: only then is seen what came behind the request. */
+	if (is_sent(exchange) && !exchange->close && !lws_partial_buffered(wsi))
+		return finish(conn, wsi);
+	/* Called when the piece is out. */
 	lws_callback_on_writable(wsi);
 	return 0;
 }

@@ -65,8 +65,6 @@ static void on_request(void *context, const struct server_request *request, stru
 		buf_putc(&reply->body, 'r');
 	if (reply->body.len == 0)
 		buf_puts(&reply->body, "{}");
-	if (stage->count_requests)
-		happened(stage);
 }
 
 static bool on_upgrade(void *context, const struct server_request *request, struct server_reply *reply,
@@ -219,6 +217,8 @@ static void on_raw(void *context)
 		raw->len += (size_t)n;
 		raw->text[raw->len] = '\0';
 		hear_close(raw);
+		if (raw->stage->count_replies)
+			happened(raw->stage);
 		return;
 	}
 	raw->ended = true;

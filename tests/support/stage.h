@@ -37,17 +37,18 @@ struct stage {
 	char log[STAGE_LOG_CAP];
 
 	/* what the server does */
-	unsigned refuse, retry_after_s;  /* upgrades are refused with this status */
-	size_t reply_bytes;              /* of a reply; 0: "{}" */
-	size_t flood_bytes;              /* of each frame of an endless stream to whoever connects */
-	bool echo_waits, count_requests; /* count_requests: each is one that stage_run() waits for */
+	unsigned refuse, retry_after_s; /* upgrades are refused with this status */
+	size_t reply_bytes;             /* of a reply; 0: "{}" */
+	size_t flood_bytes;             /* of each frame of an endless stream to whoever connects */
+	bool echo_waits;
 	struct buf echo;
 	unsigned close_after_echo;
 
 	/* what the client does */
 	const char *send[STAGE_SEND_MAX]; /* each when the echo of the one before came; then it closes with 1000 */
 	size_t n_send, n_sent, n_frames;
-	bool free_in_frame, keep_open, count_frames; /* count_frames: as count_requests, of what it hears */
+	/* count_frames, count_replies: each that it, or a raw connection, hears is one that stage_run() waits for */
+	bool free_in_frame, keep_open, count_frames, count_replies;
 	struct wsclient_ended ended;
 
 	/* the loop stops when as many of these have happened; 0: never by that */
