@@ -122,8 +122,8 @@ static int look(sqlite3 *db, const char *path, int *ret_version, struct err *err
 	if (version > STORE_VERSION)
 		return err_set(
 			err, ERR_UNSUPPORTED,
-			"store: %s: of version %lld, this collector knows up to %d; run the newer collector, or restore"
-			" a backup that the older one made",
+			"store: %s: of version %lld, this collector knows up to %d; run the newer collector, or bring back"
+			" a backup that the older one made: bankfull-collector restore FILE DIR, where DIR has no database",
 			path, (long long)version, STORE_VERSION);
 	*ret_version = (int)version;
 	return 0;
