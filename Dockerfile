@@ -2,20 +2,23 @@
 # One image for the agent, the collector and the tool: `make image` builds it (docs/image.md).
 #
 # DEBIAN names the base by what it is; sites without a registry tag one of their own so (docs/image.md). The programs are
-# built and run on the same one, so what they are linked with is what is installed.
+# built and run on the same one, so what they are linked with is what is installed. BUILD_DEBIAN is that Debian for the machine
+# that builds: an image for arm64 is cross-built there, and only its own packages are set up by an emulator.
 ARG DEBIAN=docker.io/library/debian:trixie-slim
+ARG BUILD_DEBIAN=${DEBIAN}
 
-FROM ${DEBIAN} AS build
+FROM --platform=$BUILDPLATFORM ${BUILD_DEBIAN} AS build
 ENV DEBIAN_FRONTEND=noninteractive
+ARG ARCH=
 COPY tools/deps /src/tools/deps
 COPY tests/e2e/axe.lock /src/tests/e2e/axe.lock
-RUN apt-get update && cd /src && tools/deps build
+RUN apt-get update && cd /src && tools/deps ${ARCH:+--for "$ARCH"} build
 COPY . /src
 ARG VERSION=0.1.0-dev
-RUN cd /src && make VERSION="$VERSION" && \
+RUN cd /src && v=${ARCH:-release} && make VARIANT="$v" VERSION="$VERSION" && \
     install -d /out/usr/bin /out/usr/share/doc/bankfull && \
-    install -m 0711 build/release/bankfull build/release/bankfull-collector build/release/bankfull-watch /out/usr/bin && \
-    strip /out/usr/bin/* && \
+    install -m 0711 build/$v/bankfull build/$v/bankfull-collector build/$v/bankfull-watch /out/usr/bin && \
+    "${ARCH:+aarch64-linux-gnu-}strip" /out/usr/bin/* && \
     install -m 0644 LICENSE NOTICE /out/usr/share/doc/bankfull && \
     tools/image-packages /out/usr/bin/* >/packages
 

@@ -19,9 +19,18 @@ PURE   := base ledger rules
 PKGS   := libcurl libwebsockets libuv openssl yaml-0.1 libcgroup jansson sqlite3
 
 # --- compiler and flags -----------------------------------------------------------------
+# The one variant of another machine: Debian's cross compiler, and the libraries of that machine beside our own.
+CROSS := $(if $(filter arm64,$(VARIANT)),aarch64-linux-gnu)
 ifeq ($(origin CC),default)
-CC := $(if $(filter clang% fuzz,$(VARIANT)),clang,gcc)
+CC := $(if $(filter clang% fuzz,$(VARIANT)),clang,$(CROSS:%=%-)gcc)
 endif
+ifneq ($(CROSS),)
+ifeq ($(origin AR),default)
+AR := $(CROSS)-ar
+endif
+endif
+NM := $(CROSS:%=%-)nm
+PKG_CONFIG := $(CROSS:%=PKG_CONFIG_LIBDIR=/usr/lib/%/pkgconfig:/usr/share/pkgconfig) pkg-config
 # A message cut by snprintf is still a message: its buffers have a size on purpose.
 WARN_COMMON := -Wall -Wextra $(if $(findstring clang,$(CC)),,-Wno-format-truncation) -Wshadow -Wvla -Wstrict-prototypes -Wformat=2 -Wundef
 WARN_SRC    := $(WARN_COMMON) -Wconversion -Wmissing-prototypes -Wswitch-enum
@@ -31,6 +40,8 @@ PIE_LD      := -pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
 
 OPT_release    := -O2 -g -fPIE $(HARDEN)
 LD_release     := $(PIE_LD)
+OPT_arm64      := $(OPT_release)
+LD_arm64       := $(LD_release)
 OPT_clang      := $(OPT_release)
 LD_clang       := $(LD_release)
 OPT_asan       := -O1 -g $(SANITIZE)
@@ -44,11 +55,11 @@ LD_fuzz        := $(SANITIZE)
 OPT_pure       := -O1 -U_FORTIFY_SOURCE -fno-stack-protector
 LD_pure        :=
 ifeq ($(origin OPT_$(VARIANT)),undefined)
-$(error no such VARIANT '$(VARIANT)': release asan clang clang-asan cov fuzz pure)
+$(error no such VARIANT '$(VARIANT)': release asan clang clang-asan cov fuzz pure arm64)
 endif
 
-pkg_c  := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
-pkg_l  := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
+pkg_c  := $(shell $(PKG_CONFIG) --cflags $(PKGS) 2>/dev/null)
+pkg_l  := $(shell $(PKG_CONFIG) --libs $(PKGS) 2>/dev/null)
 OUR_C  := -std=gnu11 -Iinclude -Isrc -D_GNU_SOURCE $(patsubst -I%,-isystem %,$(pkg_c)) $(OPT_$(VARIANT))
 COMPILE = $(CC) $(CPPFLAGS) $(OUR_C) $(CFLAGS) -MMD -MP
 # Not part of the flags stamp: switching it does not rebuild.  CI starts from nothing.
@@ -56,7 +67,7 @@ STRICT  = $(if $(filter 1,$(WERROR)),-Werror)
 LINK    = $(CC) $(CFLAGS) $(LD_$(VARIANT)) -Wl,--as-needed $(LDFLAGS)
 LDLIBS_ALL = $(pkg_l) -lm $(LDLIBS)
 # What one program alone is linked with.
-LIBS_bankfull-watch = $(shell pkg-config --libs ncursesw 2>/dev/null || echo -lncursesw -ltinfo)
+LIBS_bankfull-watch = $(shell $(PKG_CONFIG) --libs ncursesw 2>/dev/null || echo -lncursesw -ltinfo)
 
 ifeq ($(V),1)
 say = @:
@@ -93,7 +104,7 @@ tests: all $(TESTBINS) $(FAULTED) ## build the test programs as well
 stamp = @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(1))' > $@
 
 $B/flags: FORCE
-	@pkg-config --exists $(PKGS) 2>/dev/null || { echo "make: some of $(PKGS) are missing; run 'make deps'" >&2; exit 1; }
+	@$(PKG_CONFIG) --exists $(PKGS) 2>/dev/null || { echo "make: some of $(PKGS) are missing; run 'make deps'" >&2; exit 1; }
 	$(call stamp,$(COMPILE) | $(LINK) $(LDLIBS_ALL) | $(WARN_SRC))
 
 $B/obj/src/%.o: src/%.c $B/flags
@@ -183,7 +194,7 @@ $B/tests/fault-shim.so: $(SHIM_C)
 	$Q$(COMPILE) -Itests $(WARN_COMMON) $(STRICT) -U_FORTIFY_SOURCE -fPIC -shared -o $@ $< -ldl
 $B/fault-wrap.o: $(SHIM_C)
 	$Q$(COMPILE) -Itests $(WARN_COMMON) $(STRICT) -U_FORTIFY_SOURCE -DFAULT_WRAP -c -o $@ $<
-wraps = $$(nm $B/fault-wrap.o | sed -n 's/.* T __wrap_/-Wl,--wrap=/p')
+wraps = $$($(NM) $B/fault-wrap.o | sed -n 's/.* T __wrap_/-Wl,--wrap=/p')
 $B/bankfull-fault: $B/obj/src/cli/main_bankfull.o $B/fault-wrap.o $B/version.o $(ARCHIVES)
 	$(call link,$(wraps),-ldl)
 $(FAULT): $B/tests/%: $B/obj/tests/fault/%.o $B/fault-wrap.o $B/version.o $(ARCHIVES)
@@ -214,6 +225,16 @@ check-lab: all ## real limits and real OOM kills, each on a kernel of its own, a
 check-k8s: all ## the chart in a real API server: injection, tokens, rights, both helms; PART=name for one; no part of check
 	@tools/deps build k8s
 	@BUILD=$B tests/e2e/k8s/prove $(PART)
+.PHONY: check-upgrade
+check-upgrade: all ## agents and collectors of earlier commits, built from the history, beside those of now; no part of check
+	@tools/deps build run
+	@BUILD=$B tests/e2e/upgrade/prove
+.PHONY: check-arm64 version
+check-arm64: ## cross-built for arm64, unit, golden and fuzz-replay under qemu-user; ONLY=glob; root, Linux 6.7; no part of check
+	@tools/deps arm64
+	@tests/e2e/arm64/prove
+version:
+	@echo '$(VERSION)'
 .PHONY: replay
 replay: $B/replay ## simulated pod-days through the shipped core, minutes: make replay DAYS=1000 LEAKS=6 SEED=20240229
 	@$B/replay -d $(or $(DAYS),1000) -l $(or $(LEAKS),6) -s $(or $(SEED),20240229) -o build/replay.json
@@ -282,10 +303,14 @@ $B/tidy/%.ok: $B/obj/%.o .clang-tidy tools/tidy
 IMAGE ?= bankfull
 IMAGE_TAG = $(subst +,-,$(VERSION))
 .PHONY: image images.tar
-image: ## the container image, by podman, buildah or docker; IMAGE=NAME DEBIAN=BASE IMAGE_TOOL=... IMAGE_OPTIONS=...
+.PHONY: check-image
+image: ## the container image, by podman, buildah or docker; IMAGE=NAME ARCH=arm64 DEBIAN=BASE IMAGE_TOOL=... IMAGE_OPTIONS=...
 	@tools/image build $(IMAGE) $(IMAGE_TAG)
 images.tar: image ## the image as a file, for sites that no registry reaches
 	@tools/image save $(IMAGE):$(IMAGE_TAG) build/images.tar
+check-image: ## the image built without a registry, and what is in it; SUITE=bookworm ARCH=arm64; root; no part of check
+	@tools/deps arm64
+	@tests/e2e/image/prove $(or $(SUITE),trixie) $(ARCH)
 
 # --- install, release -----------------------------------------------------------------------
 .PHONY: install uninstall dist distcheck clean help

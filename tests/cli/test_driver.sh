@@ -40,6 +40,19 @@ try "a skip is counted apart" "1 passed, 0 failed, 1 skipped" 0 "no JVM" \
 	'echo "ok - a"; echo "ok - b # SKIP no JVM"'
 CI=1 try "CI refuses more skips than allowed" "1 passed, 1 failed, 1 skipped" 1 "allows 0" \
 	'echo "ok - a"; echo "ok - b # SKIP no JVM"'
+mkdir -p "$tree/tests/e2e/release"
+printf '%s\n' '# why' 'cli case b_c no such thing here' >"$tree/tests/e2e/release/skips.txt"
+try "a failure with an excuse is a skip" "1 passed, 0 failed, 1 skipped" 0 "# SKIP no such thing here" \
+	'echo "ok 1 - a"; echo "not ok 2 - b_c"; exit 1'
+try "one without is none" "1 passed, 1 failed" 1 "! not ok 2 - b" 'echo "ok 1 - a"; echo "not ok 2 - b"; exit 1'
+try "an excuse for one excuses no other" "0 passed, 1 failed, 1 skipped" 1 "! not ok 2 - b" \
+	'echo "not ok 1 - b_c"; echo "not ok 2 - b"; exit 2'
+try "a status beyond its excuses fails" "1 passed, 1 failed, 1 skipped" 1 "exit status 3" \
+	'echo "ok 1 - a"; echo "not ok 2 - b_c"; exit 3'
+try "an excuse that is not needed is said" "1 passed, 0 failed" 0 "skips.txt: b_c passes" 'echo "ok 1 - b_c"'
+echo 'cli case * nothing of it' >"$tree/tests/e2e/release/skips.txt"
+try "a whole file can be excused" "0 passed, 0 failed, 1 skipped" 0 "# SKIP nothing of it" 'echo "not ok - a"; exit 1'
+rm -r "$tree/tests/e2e"
 try "the input is empty" "1 passed, 0 failed" 0 "" 'read -r line || echo "ok - a"'
 try "INT and QUIT are not ignored" "1 passed, 0 failed" 0 "" \
 	'grep -q "^SigIgn:.*[0189]$" /proc/self/status && echo "ok - a"' # bits 1 and 2 of the last digit are clear
