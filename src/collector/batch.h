@@ -38,6 +38,7 @@ struct ingest {
 	unsigned n_watches, n_paused;
 	/* Of silences: what sessions are held against; all of them have been; what was said that does not fit. */
 	uint64_t policy_version, policy_done, policy_said;
+	uint64_t pods_version; /* of the book that sessions were held against */
 	struct ingest_counts counts;
 	struct wire_message message, answer;
 };

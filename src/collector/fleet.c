@@ -286,6 +286,15 @@ int fleet_connected(struct fleet *fleet, int64_t agent, const char *agent_id, co
 	return 0;
 }
 
+void fleet_confirmed(struct fleet *fleet, int64_t agent)
+{
+	struct fleet_pod *pod = fleet_pod(fleet, agent);
+	if (!pod || !pod->subject.asserted)
+		return;
+	pod->subject.asserted = false;
+	fleet_mark(fleet, pod);
+}
+
 int fleet_restored(struct fleet *fleet, int64_t agent, const char *agent_id, const struct wire_hello *hello,
 		   bool said_bye, struct wall heard, struct err *err)
 {

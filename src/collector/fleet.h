@@ -26,6 +26,8 @@ void fleet_free(struct fleet *fleet);
  */
 int fleet_connected(struct fleet *fleet, int64_t agent, const char *agent_id, const struct wire_hello *hello,
 		    int64_t offset_ms, struct wall now, struct err *err) __attribute__((warn_unused_result));
+/* What its subject says is not only asserted any more. */
+void fleet_confirmed(struct fleet *fleet, int64_t agent);
 void fleet_sample(struct fleet *fleet, int64_t agent, const struct wire_sample *sample, struct wall received);
 /* `agent` 0: the collector's own, about itself. */
 int fleet_finding(struct fleet *fleet, int64_t agent, const struct wire_finding *finding, struct wall received,

@@ -329,6 +329,7 @@ uint64_t ingest_step(struct ingest *ingest, struct mono now, struct wall wall)
 		ingest_flush(ingest);
 	try_again(ingest);
 	look_at_sessions(ingest);
+	session_pods_told(ingest);
 	if (!ingest->loaded)
 		inferred_load(ingest);
 	ingest->loaded = true;

@@ -39,6 +39,24 @@ static bool is_listed(const char *list, const struct node_claim *claim)
 	return false;
 }
 
+int node_agent_hold(const struct podbook *pods, const char *node, const struct subject_view *subject,
+		    enum node_verdict *ret_verdict, struct err *err)
+{
+	char shown[160];
+	/* A token that names no node leaves nothing to hold the pod's against. */
+	enum podbook_answer here = node[0] ? podbook_on_node(pods, subject->pod_uid, node) : PODBOOK_UNKNOWN;
+	enum podbook_answer named = podbook_is(pods, subject->pod_uid, subject->namespace_, subject->pod);
+	bool names = subject->namespace_[0] && subject->pod[0];
+	if (here == PODBOOK_NO)
+		return err_set(err, ERR_DENIED, "pod %s runs on another node than the agent that speaks for it",
+			       esc_copy(shown, sizeof shown, str_of(subject->pod_uid)));
+	if (names && named == PODBOOK_NO)
+		return err_set(err, ERR_DENIED, "pod %s has another name or namespace than the agent of its node says",
+			       esc_copy(shown, sizeof shown, str_of(subject->pod_uid)));
+	*ret_verdict = here == PODBOOK_YES && named == PODBOOK_YES ? NODE_CONFIRMED : NODE_ASSERTED;
+	return 0;
+}
+
 int node_agent_judge(const char *list, const struct podbook *pods, const struct node_claim *claim,
 		     const struct wire_subject *subject, enum node_verdict *ret_verdict, struct err *err)
 {
@@ -53,19 +71,9 @@ int node_agent_judge(const char *list, const struct podbook *pods, const struct 
 	}
 	if (!subject->pod_uid[0])
 		return err_set(err, ERR_MALFORMED, "an agent of a node names no pod's UID");
-	/* A token that names no node leaves nothing to hold the pod's against. */
-	enum podbook_answer here =
-		claim->node[0] ? podbook_on_node(pods, subject->pod_uid, claim->node) : PODBOOK_UNKNOWN;
-	enum podbook_answer named = podbook_is(pods, subject->pod_uid, subject->namespace_, subject->pod);
-	bool names = subject->namespace_[0] && subject->pod[0];
-	if (here == PODBOOK_NO)
-		return err_set(err, ERR_DENIED, "pod %s runs on another node than the agent that speaks for it",
-			       esc_copy(shown, sizeof shown, str_of(subject->pod_uid)));
-	if (names && named == PODBOOK_NO)
-		return err_set(err, ERR_DENIED, "pod %s has another name or namespace than the agent of its node says",
-			       esc_copy(shown, sizeof shown, str_of(subject->pod_uid)));
-	*ret_verdict = here == PODBOOK_YES && named == PODBOOK_YES ? NODE_CONFIRMED : NODE_ASSERTED;
-	return 0;
+	struct subject_view view;
+	subject_view_of(subject, &view);
+	return node_agent_hold(pods, claim->node, &view, ret_verdict, err);
 }
 
 int node_agent_id(const struct node_claim *claim, const struct wire_subject *subject, char ret_id[WIRE_NAME_CAP],

@@ -11,6 +11,7 @@
 
 #include "bankfull/subject.h"
 #include "base/err.h"
+#include "collector/fleet_read.h"
 #include "collector/podbook.h"
 
 /* What the credentials say of it; "" where they do not. */
@@ -31,6 +32,13 @@ enum node_verdict { NODE_CONFIRMED = 0, NODE_ASSERTED };
 int node_agent_judge(const char *list, const struct podbook *pods, const struct node_claim *claim,
 		     const struct wire_subject *subject, enum node_verdict *ret_verdict, struct err *err)
 	__attribute__((warn_unused_result));
+
+/*
+ * The same of one that may: by what is known of the pod now. `node` is that of its credentials; "": they name none, and nothing can
+ * be held against it.
+ */
+int node_agent_hold(const struct podbook *pods, const char *node, const struct subject_view *subject,
+		    enum node_verdict *ret_verdict, struct err *err) __attribute__((warn_unused_result));
 
 /* "node:NODE:POD-UID[:CONTAINER]": the same when its pod is another one. LIMIT: too long. */
 int node_agent_id(const struct node_claim *claim, const struct wire_subject *subject, char ret_id[WIRE_NAME_CAP],

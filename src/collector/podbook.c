@@ -16,6 +16,7 @@ struct entry {
 struct podbook {
 	struct entry *entries;
 	size_t n, room, n_gone;
+	uint64_t version;
 	unsigned rounds[32];
 };
 
@@ -109,7 +110,7 @@ static void mark(struct podbook *book, struct entry *entry, bool gone, struct mo
 }
 
 /* Its node is said once it is scheduled; nothing else of it changes. */
-static bool refill(struct entry *entry, const struct pod_seen *pod)
+static bool refill(struct entry *entry, const struct pod_seen *pod, bool *changed)
 {
 	struct entry fresh = *entry;
 	char *old = entry->uid;
@@ -120,6 +121,7 @@ static bool refill(struct entry *entry, const struct pod_seen *pod)
 		return false;
 	*entry = fresh;
 	free(old);
+	*changed = true;
 	return true;
 }
 
@@ -138,8 +140,10 @@ bool podbook_take(struct podbook *book, unsigned stream, const struct pod_seen *
 {
 	bool there;
 	size_t at = place_of(book, pod->uid, &there);
-	if (there ? !refill(&book->entries[at], pod) : !insert(book, at, pod))
+	bool changed = !there;
+	if (there ? !refill(&book->entries[at], pod, &changed) : !insert(book, at, pod))
 		return false;
+	book->version += changed;
 	struct entry *entry = &book->entries[at];
 	entry->stream = stream;
 	entry->round = book->rounds[stream];
@@ -174,6 +178,11 @@ void podbook_expire(struct podbook *book, struct mono now)
 		}
 	}
 	book->n = kept;
+}
+
+uint64_t podbook_version(const struct podbook *book)
+{
+	return book->version;
 }
 
 size_t podbook_count(const struct podbook *book)

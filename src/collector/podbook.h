@@ -31,6 +31,8 @@ void podbook_begin(struct podbook *book, unsigned stream);
 void podbook_settled(struct podbook *book, unsigned stream, struct mono now);
 /* Forgets those that have been gone for long enough. */
 void podbook_expire(struct podbook *book, struct mono now);
+/* Goes up when a pod comes, or is said to be elsewhere or to have another name. */
+uint64_t podbook_version(const struct podbook *book);
 size_t podbook_count(const struct podbook *book); /* that are not gone */
 
 enum podbook_answer { PODBOOK_UNKNOWN = 0, PODBOOK_YES, PODBOOK_NO };

@@ -44,6 +44,8 @@ struct session {
 	char id[WIRE_NAME_CAP], peer[64], method[16];
 	char shown_id[WIRE_NAME_CAP]; /* what its credentials said before hello */
 	bool of_node;                 /* it speaks for a pod that is not its own: `id` is of that, node_agent.h */
+	bool asserted;                /* nobody has confirmed that pod yet */
+	bool node_proved;             /* its node is that of its credentials */
 	struct wall expires;          /* of its credentials; ms 0: never */
 	struct proof *proof;          /* of its token, which is reviewed again; NULL: it is not */
 	struct auth_agent *vouched;   /* until hello: the pod that its credentials name, where they name one */
@@ -93,6 +95,11 @@ void session_policy(struct session *session, struct wire_policy *ret_policy);
 /* --- session_hello.c ---------------------------------------------------------------------------- */
 
 void hello_take(struct session *session, const struct wire_hello *hello);
+
+/* --- session_node.c ----------------------------------------------------------------------------- */
+
+/* Kubernetes told of pods: whom it confirms is not asserted any more, whom it contradicts is closed. */
+void session_pods_told(struct ingest *ingest);
 
 /* --- session_events.c: what happened goes into the batch of the sample that tells it --------------- */
 

@@ -30,6 +30,7 @@ static bool may_speak(struct session *session, const struct wire_hello *hello, b
 	}
 	memcpy(session->id, id, sizeof id);
 	session->of_node = true;
+	session->node_proved = claim.node[0] != '\0';
 	*ret_asserted = verdict == NODE_ASSERTED;
 	return true;
 }
@@ -175,7 +176,7 @@ void hello_take(struct session *session, const struct wire_hello *hello)
 		return;
 	}
 	*session->hello = *hello;
-	session->hello->subject.asserted = asserted;
+	session->hello->subject.asserted = session->asserted = asserted;
 	vouch(session, &session->hello->subject);
 	if (ingest->options.cluster)
 		str_copy(session->hello->subject.cluster, sizeof session->hello->subject.cluster,

@@ -42,6 +42,9 @@ int store_probe(struct store *store, struct err *err) __attribute__((warn_unused
 int store_agent(struct store *store, const char *agent_id, const struct wire_hello *hello, struct wall received,
 		int64_t *ret_agent, struct err *err) __attribute__((warn_unused_result));
 
+/* What its subject says is not only asserted any more. */
+int store_agent_confirmed(struct store *store, int64_t agent, struct err *err) __attribute__((warn_unused_result));
+
 struct store_epoch {
 	int64_t row;
 	struct wire_epoch epoch;

@@ -61,6 +61,22 @@ int store_agent(struct store *store, const char *agent_id, const struct wire_hel
 	return store_note(store, put_agent(store, agent_id, hello, received, ret_agent, &failure), &failure, err);
 }
 
+static int put_confirmed(struct store *store, int64_t agent, struct err *err)
+{
+	sqlite3_stmt *s = store_statement(store, ST_AGENT_CONFIRM, err);
+	if (!s)
+		return -EIO;
+	store_bind_int(s, 1, agent);
+	return store_run(store, s, err);
+}
+
+int store_agent_confirmed(struct store *store, int64_t agent, struct err *err)
+{
+	struct err failure = { 0 };
+	int rc = store_may_write(store, err);
+	return rc < 0 ? rc : store_note(store, put_confirmed(store, agent, &failure), &failure, err);
+}
+
 static struct str epoch_bytes(const struct wire_epoch *epoch)
 {
 	return (struct str){ (const char *)epoch->bytes, sizeof epoch->bytes };

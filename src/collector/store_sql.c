@@ -78,6 +78,7 @@ const char *const store_sql[ST_COUNT] = {
 
 	[ST_AGENT_FIND] = "SELECT agent FROM agent WHERE id = ?1",
 	[ST_AGENT_ADD] = "INSERT INTO agent (id, subject, first_ms, last_ms, workload) VALUES (?1, ?2, ?3, ?3, ?4)",
+	[ST_AGENT_CONFIRM] = "UPDATE agent SET subject = json_remove(subject, '$.asserted') WHERE agent = ?1",
 	[ST_AGENT_UPDATE] = "UPDATE agent SET subject = ?2, last_ms = ?3, workload = ?4 WHERE agent = ?1",
 
 	[ST_EPOCH_FIND] = "SELECT epoch, acked, finished FROM epoch WHERE agent = ?1 AND id = ?2",
