@@ -188,6 +188,18 @@ static void a_silenced_finding_is_not_open(void **state)
 	assert_false(has("bankfull_finding_silenced{rule="));
 }
 
+/* Of a static token, which says no end, and before any was shown there is no series: 0 would have ended in 1970. */
+static void when_its_token_ends(void **state)
+{
+	(void)state;
+	make();
+	assert_false(has("bankfull_agent_token_expiry_timestamp_seconds"));
+	outbox.token_expires.ms = INT64_C(1796032800250);
+	make();
+	assert_true(has("# TYPE bankfull_agent_token_expiry_timestamp_seconds gauge\n"));
+	assert_true(has("bankfull_agent_token_expiry_timestamp_seconds 1796032800.250\n"));
+}
+
 static void a_page_that_does_not_fit_is_told(void **state)
 {
 	(void)state;
@@ -204,6 +216,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(without_a_target_only_the_agent_speaks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(findings_and_forecast_have_their_series, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_silenced_finding_is_not_open, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(when_its_token_ends, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_page_that_does_not_fit_is_told, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
