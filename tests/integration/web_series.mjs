@@ -12,7 +12,7 @@ const { rangeOf, stamp, stepFor, zone } = await load('time.js');
 const { setUtc } = await load('now.js');
 const { start } = await load('router.js');
 const { timelineOf } = await load('postmortem_parts.js');
-const { findingText } = await load('finding_view.js');
+const { classText, findingText } = await load('finding_view.js');
 
 const T = 1764489600000, MIN = 60000;
 const point = (at, more) => ({ received_ms: at, limit_bytes: 1000, charge_bytes: 500, floor_bytes: 400, freeboard_bytes: 600, groups: {}, owners: null, ...more });
@@ -144,4 +144,10 @@ const text = findingText({ severity: 'critical', title: 'evil\u202e\u001b[31m', 
 	finding: { observation: 'seen', change: 'do', change_when: 'now', competing_causes: ['x\u001by'], evidence: { a_bytes: 1024, b_bp: 50, c_s: 61, n: 3 } } }, 'https://here/#/findings/1');
 same('a finding as text has no character that acts', [[/[\u0000-\u0009\u000b-\u001f\u202e]/.test(text), false], [text.split('\n')[0], '[critical] evil⟨U+202E⟩⟨U+001B⟩[31m'], [text.split('\n')[1], 'a⟨U+000A⟩b / w / p'],
 	[text.includes('Change now: do'), true], [['a_bytes: 1.0 KiB', 'b_bp: 0.5 %', 'c_s: 1 min 1 s', 'n: 3'].every((line) => text.includes(`- ${line}\n`)), true]]);
+const guaranteed = { labels: { qos: 'Guaranteed' } }, raise = { change: "raise the container's memory limit to 2.0 GiB" };
+same('a Guaranteed pod is told that its request goes with its limit', [[classText(raise, guaranteed).includes('change its request to the same'), true],
+	[[{ change: 'lower state.backend.rocksdb.memory.managed' }, { change: null }].map((found) => classText(found, guaranteed)), [null, null], 'where no limit changes'],
+	[[{ labels: { qos: 'Burstable' } }, { labels: {} }, {}, undefined].map((subject) => classText(raise, subject)), [null, null, null, null], 'nor of another class, or none that is known'],
+	[findingText({ severity: 'warning', title: 't', subject: { ...guaranteed, cluster: null, namespace: 'a', workload: 'w', pod: 'p' }, rule: 'r', opened_ms: T, open: true, finding: { ...raise, change_when: 'now' } },
+		'https://here/').includes('becomes Burstable'), true]]);
 process.exit(checks.bad);

@@ -42,9 +42,14 @@ const changeTitle = (found) => WHEN[found.change_when] ?? 'Change';
 /* Of a finding and its open cause (null: not loaded, or none): whose change is due now, else the cause's. */
 export const dueFirst = (own, cause) => [cause, own].find((found) => found?.change_when === 'now') ?? cause ?? own;
 
-export function changeBlock(found)
+/* Guaranteed is a pod whose requests are its limits; who adds the sidecar tells the class as a label. */
+export const classText = (found, subject) => (subject?.labels?.qos === 'Guaranteed' && /\blimit\b/.test(found.change ?? '') ?
+	'The pod is Guaranteed: where the limit of memory changes, change its request to the same, or the pod becomes Burstable.' : null);
+
+export function changeBlock(found, subject)
 {
-	return h('div', { class: 'change' }, h('strong', null, changeTitle(found)), found.change ? h('p', null, prose(found.change)) : found.root ? [': ', rulePage(found.root)] : null);
+	const text = classText(found, subject);
+	return h('div', { class: 'change' }, h('strong', null, changeTitle(found)), found.change ? h('p', null, prose(found.change)) : found.root ? [': ', rulePage(found.root)] : null, text ? note(text) : null);
 }
 
 /* What the whole adds to its line of a list. item: of /findings/{id}; heading: the level below that of its title. */
@@ -58,7 +63,7 @@ export function findingBody(item, heading = 'h3')
 	return h('div', { class: 'finding-body' },
 		found.observation ? h('p', null, prose(found.observation)) : null,
 		found.root ? h('p', null, 'A consequence of ', rulePage(found.root), '.') : null,
-		changeBlock(found),
+		changeBlock(found, item.subject),
 		points('What else it may be', found.competing_causes),
 		points('How to see that it worked', found.validate),
 		found.effective_settings?.length ? [h(heading, null, 'Settings in force'), table(['setting', 'value', 'read in'], found.effective_settings.map((row) =>
@@ -109,7 +114,7 @@ export function findingText(item, url)
 	return [`[${item.severity}] ${visible(item.title ?? item.rule)}`, whoText(item.subject),
 		`opened ${stampText(item.opened_ms)}${item.open ? ', still open' : `, cleared ${stampText(item.cleared_ms)}`}`, '',
 		...line(found.observation), ...line(found.root && `Consequence of: ${found.root}`),
-		...line(found.change && `${changeTitle(found)}: ${found.change}`),
+		...line(found.change && `${changeTitle(found)}: ${found.change}`), ...line(classText(found, item.subject)),
 		...block('What else it may be', found.competing_causes), ...block('How to see that it worked', found.validate),
 		...block('Settings in force', found.effective_settings?.map((row) => `${row.key} = ${row.value} (${row.where})`)),
 		...block('Evidence', Object.entries(found.evidence ?? {}).map(([key, n]) => `${key}: ${figure(key, n)}`)),

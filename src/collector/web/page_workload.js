@@ -168,7 +168,7 @@ class WorkloadPage {
 			h('p', { class: 'act-title' }, severityMark(first.severity), ' ', h('a', { href: link(`findings/${first.id}`) }, prose(first.title ?? first.rule))), silencedNote(first.silenced),
 			h('p', null, pods > 1 ? `${count(pods)} pods have it; this is of ` : 'One pod has it: ', h('a', { href: link(`pods/${first.pod}`) }, name(first.subject.pod ?? `agent ${first.pod}`, 64)), '.'),
 			change?.cause ? h('p', null, 'Because: ', h('a', { href: link(`findings/${change.cause.id}`) }, prose(change.cause.title ?? change.cause.rule))) : null,
-			change ? changeBlock(change.found) : null,
+			change ? changeBlock(change.found, first.subject) : null,
 			h('p', { class: 'actions' }, silenceButton(this.ctx, this.workload, first, () => this.loadSlow()))) : null;
 	}
 

@@ -42,7 +42,7 @@ export function podHeadline(ctx, pod, wholes, state, done)
 		cause ? h('p', null, 'Because: ', h('a', { href: link(`findings/${cause.id}`) }, prose(cause.title))) : null,
 		state === 'connected' && forecast?.kind === 'reaches' ? h('p', null, h('strong', null, `The limit is reached in ${timeToLimit(forecast.likely_s, forecast.earliest_s, forecast.latest_s)}`),
 			forecast.owner ? [', by the growth of ', ownerMark(forecast.owner)] : null, '.') : null,
-		whole ? changeBlock(whole) : null,
+		whole ? changeBlock(whole, pod.subject) : null,
 		h('p', { class: 'actions' }, silenceButton(ctx, pod.subject, first, done), dim('rule ', rulePage(first.rule)), dim('since ', when(first.opened_ms))));
 }
 
