@@ -24,19 +24,36 @@ static void row(struct paint *p, const char *what, const struct streams_pods *po
 			 (unsigned long long)pods->instances, units_format(size, pods->native_bytes.bytes));
 }
 
+/* One cache for all; memtables are within it where a manager charges them, and else each instance's own. */
+static void say_shared(struct paint *p, const struct streams_setter *setter)
+{
+	char a[UNITS_TEXT_CAP], b[UNITS_TEXT_CAP];
+	(void)buf_printf(p->out, "by the setter one cache of %s for all on a pod, ",
+			 units_format(a, setter->cache_bytes));
+	if (setter->manager_bytes)
+		(void)buf_printf(p->out, "and memtables of %s within\n\n", units_format(b, setter->manager_bytes));
+	else
+		(void)buf_printf(p->out, "and memtables of %s for each instance beside it\n\n",
+				 units_format(b, streams_memtable_bytes(setter)));
+}
+
 static void head(struct paint *p, const struct plan_options *options, const struct streamsplan *plan)
 {
 	char line[256], a[UNITS_TEXT_CAP];
 	(void)snprintf(line, sizeof line,
-		       "kafka-streams  %llu stores in %llu tasks  %llu RocksDB instances in all, up to %s",
-		       (unsigned long long)plan->stores, (unsigned long long)plan->tasks,
-		       (unsigned long long)plan->instances_all, units_format(a, plan->all_bytes.bytes));
+		       "kafka-streams  %llu store%s in %llu task%s  %llu RocksDB instances in all, up to %s",
+		       (unsigned long long)plan->stores, plan->stores == 1 ? "" : "s", (unsigned long long)plan->tasks,
+		       plan->tasks == 1 ? "" : "s", (unsigned long long)plan->instances_all,
+		       units_format(a, plan->all_bytes.bytes));
 	paint_tone(p, TONE_BOLD);
 	paint_wrapped(p, 2, 0, line);
 	paint_tone(p, TONE_PLAIN);
-	(void)buf_printf(p->out, "%s %s each%s\n\n", options->setter ? "by the setter" : "by default",
-			 units_format(a, plan->instance_bytes),
-			 options->setter ? ", alone in a process" : ": a cache of 50 MiB and 3 memtables of 16 MiB");
+	if (plan->setter.cache_bytes)
+		say_shared(p, &plan->setter);
+	else
+		(void)buf_printf(p->out, "%s %s each%s\n\n", options->setter ? "by the setter" : "by default",
+				 units_format(a, plan->instance_bytes),
+				 options->setter ? "" : ": a cache of 50 MiB and 3 memtables of 16 MiB");
 }
 
 static int table(const struct plan_options *options, const struct streamsplan *plan, const struct plan_face *face,
@@ -54,7 +71,10 @@ static int table(const struct plan_options *options, const struct streamsplan *p
 	if (plan->warmup_instances)
 		(void)buf_printf(out, "while tasks move, warm-up replicas may add %llu instances for a while\n",
 				 (unsigned long long)plan->warmup_instances);
-	(void)buf_printf(out, "\nexpected demand %s:", units_format(a, plan->expected.bytes.bytes));
+	if (qty_known(plan->expected.bytes))
+		(void)buf_printf(out, "\nexpected demand %s:", units_format(a, plan->expected.bytes.bytes));
+	else
+		(void)buf_puts(out, "\nexpected demand not known without --heap or --limit; without the heap:");
 	for (size_t i = 0; i < plan->expected.n_parts; i++)
 		(void)buf_printf(out, "%s %s %s", i ? "," : "", plan->expected.parts[i].what,
 				 units_format(b, plan->expected.parts[i].bytes));
@@ -146,6 +166,9 @@ static int read_sizes(const struct plan_options *options, struct streamsplan_ask
 	}
 	if (rc == 0 && options->heap) {
 		rc = units_parse(str_of(options->heap), &ask->heap_bytes, err);
+		if (rc == 0 && (ask->heap_bytes == 0 || ask->heap_bytes > INT64_MAX))
+			rc = err_set(err, ERR_USAGE, "'%.40s' is no size of a heap: such as 512m or 2g is accepted",
+				     options->heap);
 		if (rc < 0)
 			err_wrap(err, "--heap");
 	}

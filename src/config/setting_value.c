@@ -17,6 +17,10 @@ static int in_range(const struct setting_info *info, uint64_t value, const char 
 {
 	if ((info->least == 0 && info->most == 0) || (value >= info->least && value <= info->most))
 		return 0;
+	/* Times and shares are said in other units than they are counted in. */
+	if (info->kind == SETTING_COUNT)
+		return err_set(err, ERR_USAGE, "'%.40s' is out of range: %llu to %llu is accepted: %s", said,
+			       (unsigned long long)info->least, (unsigned long long)info->most, info->help);
 	return err_set(err, ERR_USAGE, "'%.40s' is out of range: %s", said, info->help);
 }
 

@@ -141,7 +141,7 @@ static int plan_limit(const struct flinkplan_ask *ask, struct flinkplan *plan, s
 	if (rc < 0)
 		return rc;
 	if (!(plan->limit_factor >= 1 && plan->limit_factor <= 1000))
-		return err_set(err, ERR_USAGE, "%s: %s is %g: at least 1 is accepted",
+		return err_set(err, ERR_USAGE, "%s: %s is %g: 1 to 1000 is accepted",
 			       declared_where(ask->declared, key, where), key, plan->limit_factor);
 	uint64_t mib = plan->derived.budget.process_bytes.bytes / MIB;
 	/* Flink counts the MiB in 31 bits: past them no pod would be made. */

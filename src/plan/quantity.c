@@ -37,6 +37,10 @@ int quantity_parse(struct str text, uint64_t *ret_bytes, struct err *err)
 		bytes = milli / 1000;
 	if (rc == 0 && bytes == 0)
 		rc = err_set(err, ERR_USAGE, "0 is no limit");
+	/* Kubernetes counts in 63 bits, and so does the kernel. */
+	if (rc == 0 && bytes > INT64_MAX)
+		rc = err_set(err, ERR_USAGE, "'%.*s' is more than 64 bits hold: %llu bytes are the most",
+			     (int)(text.len < 40 ? text.len : 40), text.ptr, (unsigned long long)INT64_MAX);
 	if (rc == 0)
 		*ret_bytes = bytes;
 	return rc;

@@ -183,6 +183,11 @@ static void make_steps(struct resize *resize)
 	uint64_t seen =
 		resize->floor.known ? resize_round_up(resize->floor.max_bytes + resize->floor.max_bytes / 20) : 0;
 	resize->floor.set_bytes = resize->limit.bytes;
+	/* Not rounded up to where nothing moves. */
+	if (sizes.process == resize->limit.bytes && seen <= sizes.process) {
+		resize_say(&resize->floor, sizes.process, "the process size, as it is");
+		return;
+	}
 	resize_say(&resize->floor, sizes.process > seen ? resize_round_up(sizes.process) : seen,
 		   sizes.process > seen ? "the process size once all steps are made"
 					: "the highest floor that was seen, and a twentieth");

@@ -116,6 +116,12 @@ int resize_read(const struct js *report, const char *name, struct resize_reading
 {
 	struct resize_reading reading = { 0 };
 	const struct js *budgets = js_get(report, "budgets"), *findings = js_get(report, "findings");
+	struct str schema;
+	if (js_str(js_get(report, "schema"), &schema) && str_starts(schema, STR("bankfull.report.")) &&
+	    !str_eq(schema, STR("bankfull.report.v1")))
+		return err_set(err, ERR_MALFORMED,
+			       "%.120s: its schema is %.*s, and this Bankfull reads bankfull.report.v1 alone", name,
+			       (int)(schema.len < 40 ? schema.len : 40), schema.ptr);
 	if (!is_text(js_get(report, "schema"), "bankfull.report.v1"))
 		return err_set(err, ERR_MALFORMED,
 			       "%.120s: no report of Bankfull: what `bankfull report --format json` prints is expected",

@@ -35,7 +35,7 @@ static void check_demand(const struct streamsplan_ask *ask, struct streamsplan *
 		     ask->setter.cache_bytes ? TURN_DOWN : TURN_UP);
 	finding_title(finding, "the fullest pod can grow to %s against a limit of %s", units_format(a, expected),
 		      units_format(b, limit));
-	finding_observation(finding, "Heap %s, the JVM beside it %s, and %llu RocksDB instances",
+	finding_observation(finding, "Heap %s and the JVM beside it %s; %llu RocksDB instances",
 			    units_format(a, plan->heap_bytes), units_format(b, plan->jvm_bytes),
 			    (unsigned long long)worst(plan)->instances);
 	finding_observation(finding, "%s come to %s%s.",
@@ -50,8 +50,10 @@ static void check_demand(const struct streamsplan_ask *ask, struct streamsplan *
 			(unsigned long long)(plan->proposed_cache_bytes / MIB),
 			(unsigned long long)(plan->proposed_manager_bytes / MIB));
 	else
-		finding_change(finding, "raise the container's memory limit to %llum, or give the caches less",
-			       (unsigned long long)((expected + expected / 20) / MIB + 1));
+		finding_change(finding, "raise the container's memory limit to %lluMi, or %s",
+			       (unsigned long long)(sat_add(expected, expected / 20) / MIB + 1),
+			       plan->heap_bytes >= limit ? "give the heap less: it alone takes the limit"
+							 : "give the caches less");
 	finding_validate(
 		finding,
 		"steady: block-cache-usage of all stores, a shared cache counted once, stays below what is planned");
@@ -147,8 +149,9 @@ static void check_standbys(const struct streamsplan_ask *ask, struct streamsplan
 	if (!finding)
 		return;
 	finding->when = CHANGE_LATER;
-	finding_title(finding, "%llu standbys want %llu pods, and there are %llu", (unsigned long long)ask->standbys,
-		      (unsigned long long)ask->standbys + 1, (unsigned long long)ask->pods);
+	finding_title(finding, "num.standby.replicas of %llu wants %llu pods, and --instances says %llu",
+		      (unsigned long long)ask->standbys, (unsigned long long)ask->standbys + 1,
+		      (unsigned long long)ask->pods);
 	finding_observation(finding,
 			    "A pod holds one copy of a task at most: the rest of num.standby.replicas has no place.");
 	finding_change(finding, "run %llu pods, or set num.standby.replicas to %llu",

@@ -54,9 +54,15 @@ int streams_setter_parse(struct str text, struct streams_setter *ret_setter, str
 				err, ERR_USAGE,
 				"--setter: '%.*s' is none of cache=SIZE, store-cache=SIZE, write-buffer=SIZE, write-buffers=N, manager=SIZE",
 				(int)(pair.len < 40 ? pair.len : 40), pair.ptr);
+		if (*keys[i].target)
+			return err_set(err, ERR_USAGE, "--setter: %.*s stands twice: give it once", (int)key.len,
+				       key.ptr);
 		int rc = units_parse(str_trim(str_skip(pair, at + 1)), keys[i].target, err);
 		if (rc == 0 && *keys[i].target == 0)
 			rc = err_set(err, ERR_USAGE, "0 is no size");
+		if (rc == 0 && *keys[i].target > INT64_MAX)
+			rc = err_set(err, ERR_USAGE, "'%.*s' is more than RocksDB's 64 bits hold",
+				     (int)(pair.len - at - 1), pair.ptr + at + 1);
 		if (rc < 0) {
 			err_wrap(err, "--setter: %.*s", (int)key.len, key.ptr);
 			return rc;
@@ -72,7 +78,7 @@ int streams_setter_parse(struct str text, struct streams_setter *ret_setter, str
 	return 0;
 }
 
-static uint64_t memtables_each(const struct streams_setter *setter)
+uint64_t streams_memtable_bytes(const struct streams_setter *setter)
 {
 	return sat_mul(setter->write_buffer_bytes ? setter->write_buffer_bytes : WRITE_BUFFER_BYTES,
 		       setter->write_buffers ? setter->write_buffers : WRITE_BUFFERS);
@@ -81,7 +87,7 @@ static uint64_t memtables_each(const struct streams_setter *setter)
 /* What `instances` may hold in one process. */
 static struct qty bound_of(const struct streams_setter *setter, uint64_t instances)
 {
-	uint64_t memtables = sat_mul(memtables_each(setter), instances), bytes;
+	uint64_t memtables = sat_mul(streams_memtable_bytes(setter), instances), bytes;
 	if (setter->cache_bytes)
 		bytes = setter->manager_bytes ? setter->cache_bytes : sat_add(setter->cache_bytes, memtables);
 	else
@@ -175,13 +181,17 @@ static void demand_put(struct demand *demand, const char *what, uint64_t bytes, 
 static void plan_demand(const struct streamsplan_ask *ask, struct streamsplan *plan)
 {
 	const struct streams_pods *worst = plan->lost.instances > plan->steady.instances ? &plan->lost : &plan->steady;
-	demand_put(&plan->expected, "-Xmx", plan->heap_bytes, BIT(OWNER_JAVA_HEAP) | BIT(OWNER_ZGC_HEAP));
+	if (plan->heap_bytes)
+		demand_put(&plan->expected, "-Xmx", plan->heap_bytes, BIT(OWNER_JAVA_HEAP) | BIT(OWNER_ZGC_HEAP));
 	demand_put(&plan->expected, "the JVM beside its heap", plan->jvm_bytes,
 		   BIT(OWNER_METASPACE) | BIT(OWNER_CODE_CACHE) | BIT(OWNER_JVM_CDS) | BIT(OWNER_THREAD_STACKS) |
 			   BIT(OWNER_GC) | BIT(OWNER_JVM_OTHER) | BIT(OWNER_DIRECT_BUFFERS));
 	demand_put(&plan->expected,
 		   ask->setter.cache_bytes ? "RocksDB, a target and no limit" : "RocksDB's caches and memtables",
 		   worst->native_bytes.bytes, BIT(OWNER_ROCKSDB_BLOCK_CACHE) | BIT(OWNER_ROCKSDB_MEMTABLES));
+	/* Neither -Xmx nor the limit that it follows from is known: then the sum is not, either. */
+	if (!plan->heap_bytes)
+		plan->expected.bytes = (struct qty){ 0 };
 	static const struct streams_setter none = { 0 };
 	plan->default_bytes = bound_of(&none, worst->instances).bytes;
 	if (ask->setter.given) {
@@ -204,7 +214,7 @@ static void plan_demand(const struct streamsplan_ask *ask, struct streamsplan *p
 
 int streamsplan_run(const struct streamsplan_ask *ask, struct streamsplan *ret_plan, struct err *err)
 {
-	auto_streamsplan struct streamsplan plan = { .limit = ask->limit };
+	auto_streamsplan struct streamsplan plan = { .limit = ask->limit, .setter = ask->setter };
 	struct shape shape = { .n = 0 };
 	int rc = shape_of(ask, &shape, err);
 	if (rc < 0)

@@ -26,6 +26,8 @@ struct streams_setter {
 /* "cache=64m,write-buffer=8m,manager=32m". USAGE names what is accepted. */
 int streams_setter_parse(struct str text, struct streams_setter *ret_setter, struct err *err)
 	__attribute__((warn_unused_result));
+/* What the memtables of one instance may hold. */
+uint64_t streams_memtable_bytes(const struct streams_setter *setter);
 
 struct streamsplan_ask {
 	const struct topology *topology; /* NULL: stores and windowed say it */
@@ -50,11 +52,12 @@ struct streamsplan {
 	uint64_t instance_bytes;             /* of one instance without sharing */
 	struct streams_pods steady, lost;    /* lost: one pod away; pods 0 where there is but one */
 	uint64_t warmup_instances;           /* that warm-up replicas may add while tasks move */
-	uint64_t heap_bytes, jvm_bytes;      /* jvm: metaspace, code, stacks, collector, direct buffers */
-	struct demand expected;              /* of the fullest pod when one is lost, or of the one there is */
+	uint64_t heap_bytes, jvm_bytes;      /* heap 0: not known; jvm: metaspace, code, stacks, collector, direct */
+	struct demand expected;              /* of the fullest pod when one is lost; no sum without a heap */
 	uint64_t default_bytes, saved_bytes; /* saved: what one cache for all bounds the same pod to, less */
 	uint64_t proposed_cache_bytes, proposed_manager_bytes; /* 0: no limit is known, or a setter is there */
 	struct limit limit;
+	struct streams_setter setter;
 	struct verdict *verdict;
 };
 

@@ -7,6 +7,8 @@ struct reading {
 	struct topology_sub *sub;
 	struct str stores[TOPOLOGY_STORES_MAX];
 	size_t n_stores;
+	size_t n_out, n_in; /* ends of arrows: "--> a, b" and "<-- a" */
+	bool described;
 	const char *name;
 	unsigned line;
 };
@@ -68,6 +70,48 @@ static int begin(struct reading *r, struct str rest, struct err *err)
 	return 0;
 }
 
+static size_t count_names(struct str list)
+{
+	struct str name;
+	size_t n = 0;
+	while (str_split(&list, ',', &name))
+		n += str_trim(name).len > 0 && !str_eq(str_trim(name), STR("none"));
+	return n;
+}
+
+/* Each arrow stands at both of its ends: with fewer heads than tails, nodes and their stores are missing. */
+static int check_whole(const struct reading *r, struct err *err)
+{
+	if (r->n_out == r->n_in)
+		return 0;
+	return err_set(
+		err, ERR_MALFORMED,
+		"%s: cut short: %zu arrows lead out of its nodes (-->) and %zu into them (<--): give all of what "
+		"Topology.describe() prints",
+		r->name, r->n_out, r->n_in);
+}
+
+static int read_line(struct reading *r, struct str line, struct err *err)
+{
+	if (str_starts(line, STR("Topologies:"))) {
+		if (r->described)
+			return err_set(err, ERR_MALFORMED, "%s:%u: a second description begins: give one of them",
+				       r->name, r->line);
+		r->described = true;
+	} else if (str_take(&line, STR("Sub-topology:"))) {
+		return begin(r, line, err);
+	} else if (r->sub && str_starts(line, STR("Processor:"))) {
+		return read_stores(r, line, err);
+	} else if (r->sub && str_starts(line, STR("Source:"))) {
+		r->sub->n_sources++;
+	} else if (r->sub && str_take(&line, STR("-->"))) {
+		r->n_out += count_names(line);
+	} else if (r->sub && str_take(&line, STR("<--"))) {
+		r->n_in += count_names(line);
+	}
+	return 0;
+}
+
 int topology_parse(struct str text, const char *name, struct topology *ret_topology, struct err *err)
 {
 	struct topology topology = { .n = 0 };
@@ -78,14 +122,7 @@ int topology_parse(struct str text, const char *name, struct topology *ret_topol
 		return err_set(err, ERR_LIMIT, "%s: %zu bytes: at most %d are read", name, text.len, TOPOLOGY_TEXT_MAX);
 	while (rc == 0 && str_line(&rest, &line)) {
 		reading.line++;
-		line = str_trim(line);
-		if (str_take(&line, STR("Sub-topology:"))) {
-			rc = begin(&reading, line, err);
-		} else if (reading.sub && str_starts(line, STR("Processor:"))) {
-			rc = read_stores(&reading, line, err);
-		} else if (reading.sub && str_starts(line, STR("Source:"))) {
-			reading.sub->n_sources++;
-		}
+		rc = read_line(&reading, str_trim(line), err);
 	}
 	if (rc < 0)
 		return rc;
@@ -94,6 +131,9 @@ int topology_parse(struct str text, const char *name, struct topology *ret_topol
 			err, ERR_MALFORMED,
 			"%s: no sub-topology: what Topology.describe() prints is expected, with lines 'Sub-topology: 0'",
 			name);
+	rc = check_whole(&reading, err);
+	if (rc < 0)
+		return rc;
 	*ret_topology = topology;
 	return 0;
 }

@@ -88,6 +88,18 @@ streams "a topology that is not there" 3 'No such file' --partitions 2 --topolog
 streams "a setter that is none" 2 "'cash=1g' is none of cache=SIZE" --partitions 2 --stores 1 --setter cash=1g
 streams "options of Flink" 2 'takes no option of Flink' --partitions 2 --stores 1 --set a=b
 streams "a number that is none" 2 "is no number" --partitions x --stores 1
+streams "a number out of range" 2 "'0' is out of range: 1 to 100000 is accepted" --partitions 0 --stores 1
+streams "a key of the setter twice" 2 'cache stands twice' --partitions 2 --stores 1 --setter cache=1g,cache=2g
+streams "no heap" 2 "'0' is no size of a heap" --partitions 2 --stores 1 --heap 0
+streams "a heap that nobody said" 0 'expected demand not known without --heap or --limit; without the heap: the JVM beside its heap 112.0 MiB, RocksDB' \
+	--partitions 2 --stores 1
+streams "a heap past the limit, and the limit in a unit of manifests" 1 'memory limit to 4894Mi, or give the heap less' \
+	--partitions 2 --stores 1 --heap 4g --limit 2Gi
+streams "a limit past 64 bits" 2 "'9999999999g' is more than 64 bits hold" --partitions 2 --stores 1 --limit 9999999999g
+streams "one cache, in words" 0 'one cache of 1.00 GiB for all on a pod, and memtables of 48.0 MiB for each instance beside it' \
+	--partitions 2 --stores 1 --setter cache=1g
+head -n 12 tests/fixtures/plan/topology.txt >"$TMPDIR/cut.txt"
+streams "a topology cut short" 2 'cut.txt: cut short: ' --partitions 2 --topology "$TMPDIR/cut.txt"
 
 # What real applications said over JMX, in the captures that ship: stores that tell of a cache, and what the caches may hold.
 mib=1048576
@@ -124,6 +136,12 @@ result $? "the right size of a TaskManager that overran its overhead"
 result $? "reports of two roles are refused"
 "$BANKFULL" plan --from-report docs/plan.schema.json 2>&1 | grep -q 'no report of Bankfull'
 result $? "what is no report is refused"
+sed 's/report\.v1/report.v2/' "$TMPDIR/report-1.json" >"$TMPDIR/v2.json"
+"$BANKFULL" plan --from-report "$TMPDIR/v2.json" 2>&1 | grep -q 'its schema is bankfull.report.v2, and this Bankfull reads bankfull.report.v1'
+result $? "a report of another version is named"
+"$BANKFULL" plan --from-report "$TMPDIR/jm.json" --format json | tr -d ' \n' |
+	grep -q '"name":"limit","set_bytes":734003200,[^}]*"proposed_bytes":734003200'
+result $? "where nothing changes the limit stays"
 "$BANKFULL" plan --from-report 2>&1 | grep -q 'needs FILE'
 result $? "no file at all"
 "$BANKFULL" plan --from-report "$TMPDIR/none" 2>/dev/null
@@ -187,6 +205,7 @@ if /usr/bin/python3 -c 'import jsonschema' 2>/dev/null; then
 	"$BANKFULL" plan --set "$process=4g" --set state.backend.type=forst --set state.backend.forst.memory.managed=false --format json >"$TMPDIR/d.json"
 	"$BANKFULL" plan --streams --stores 2 --partitions 12 --instances 3 --limit 2Gi --format json >"$TMPDIR/e.json"
 	"$BANKFULL" plan --streams --windowed-stores 2 --partitions 3 --setter cache=64m --format json >"$TMPDIR/f.json"
+	"$BANKFULL" plan --streams --stores 2 --partitions 3 --setter cache=64m --heap 1g --format json >"$TMPDIR/k.json"
 	"$BANKFULL" plan --from-report "$TMPDIR"/report-*.json --format json >"$TMPDIR/g.json"
 	"$BANKFULL" plan --from-report "$TMPDIR/jm.json" --format json >"$TMPDIR/h.json"
 	"$BANKFULL" plan --from-report "$TMPDIR/streams-default.json" --instances 3 --format json >"$TMPDIR/i.json"

@@ -219,6 +219,9 @@ static void bad_topologies(void **state)
 		{ "Sub-topology: \n", "t:1: a sub-topology without its number" },
 		{ "Sub-topology: x\n", "without its number" },
 		{ "Sub-topology: 0\n Processor: p (stores: [a, b\n", "t:2: a list of stores that does not end" },
+		{ "Sub-topology: 0\n Source: s (topics: [t])\n --> p, q\n Processor: p (stores: [a])\n --> none\n <-- s\n",
+		  "cut short: 2 arrows lead out of its nodes (-->) and 1 into them" },
+		{ "Topologies:\n Sub-topology: 0\nTopologies:\n Sub-topology: 0\n", "t:3: a second description" },
 	};
 	static struct topology topology;
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
@@ -232,10 +235,18 @@ static void bad_topologies(void **state)
 static void bad_setters(void **state)
 {
 	(void)state;
-	static const char *const table[] = {
-		"cash=1g",    "cache",    "cache=",         "cache=x", "cache=0", "=1g", "cache=1g,store-cache=1g",
-		"manager=1g", "cache=-1", "write-buffers=x"
-	};
+	static const char *const table[] = { "cash=1g",
+					     "cache",
+					     "cache=",
+					     "cache=x",
+					     "cache=0",
+					     "=1g",
+					     "cache=1g,store-cache=1g",
+					     "manager=1g",
+					     "cache=-1",
+					     "write-buffers=x",
+					     "cache=1g,cache=2g",
+					     "cache=9999999999g" };
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		struct streams_setter setter;
 		struct err err = { 0 };
@@ -243,6 +254,41 @@ static void bad_setters(void **state)
 			fail_msg("%s was taken", table[i]);
 		assert_int_equal(err.kind, ERR_USAGE);
 	}
+}
+
+/* What the text of a real description loses at its end is missed, wherever it is cut between two nodes of a sub-topology. */
+static void topologies_cut_short(void **state)
+{
+	(void)state;
+	struct str text = tight_read("tests/fixtures/plan/topology.txt"), rest = text, line;
+	static struct topology topology;
+	unsigned n_cut = 0;
+	while (str_line(&rest, &line)) {
+		struct str next = rest, after;
+		/* Before a node that something leads to. */
+		bool node = str_line(&next, &after) && str_starts(str_trim(after), STR("Processor:"));
+		if (!node)
+			continue;
+		struct err err = { 0 };
+		struct str cut = { text.ptr, (size_t)(rest.ptr - text.ptr) };
+		assert_true(topology_parse(cut, "t", &topology, &err) < 0);
+		assert_non_null(strstr(err.message, "cut short"));
+		n_cut++;
+	}
+	assert_true(n_cut >= 4);
+	tight_free(text);
+}
+
+static void a_heap_that_nobody_said(void **state)
+{
+	(void)state;
+	struct streamsplan plan = plan_of((struct streamsplan_ask){ .stores = 2, .partitions = 6, .pods = 1 }, NULL);
+	assert_false(qty_known(plan.expected.bytes));
+	assert_int_equal(plan.expected.n_parts, 2);
+	streamsplan_done(&plan);
+	plan = plan_of((struct streamsplan_ask){ .stores = 2, .partitions = 6, .pods = 1, .heap_bytes = GIB }, NULL);
+	assert_int_equal(plan.expected.bytes.bytes, GIB + 112 * MIB + GIB / 16 + 12 * 98 * MIB);
+	streamsplan_done(&plan);
 }
 
 static void huge_counts_do_not_wrap(void **state)
@@ -275,6 +321,8 @@ int main(void)
 		cmocka_unit_test(topologies),
 		cmocka_unit_test(bad_topologies),
 		cmocka_unit_test(bad_setters),
+		cmocka_unit_test(topologies_cut_short),
+		cmocka_unit_test(a_heap_that_nobody_said),
 		cmocka_unit_test(huge_counts_do_not_wrap),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
