@@ -223,7 +223,7 @@ check-lab: all ## real limits and real OOM kills, each on a kernel of its own, a
 	@BUILD=$B tests/e2e/lab/prove $(SCENARIO)
 .PHONY: check-k8s
 check-k8s: all ## the chart in a real API server: injection, tokens, rights, both helms; PART=name for one; no part of check
-	@tools/deps build k8s
+	@tools/deps build run lab k8s
 	@BUILD=$B tests/e2e/k8s/prove $(PART)
 .PHONY: check-upgrade
 check-upgrade: all ## agents and collectors of earlier commits, built from the history, beside those of now; no part of check

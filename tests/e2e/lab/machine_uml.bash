@@ -21,7 +21,7 @@ allow_maps() {
 start_machine() { # ARG...
 	local kernel at cpu options=()
 	allow_maps || exit 125
-	kernel=$("$here/kernel") || exit 125
+	kernel=$("$here/kernel" ${LAB_KERNEL:+"$LAB_KERNEL"}) || exit 125
 	second "mount -t hostfs -o $results out /out" "$@" >"$scratch/second"
 	# The first script is read from this machine's files, and by the time they are hidden bash has all of it: a function.
 	cat >"$scratch/first" <<END
