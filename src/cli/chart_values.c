@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/chart_values.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 
 #include "base/limits.h"
@@ -58,7 +57,7 @@ int chart_values_read(const char *file, const char *release, struct chart_values
 		str_copy(namespace_, sizeof namespace_, rest);
 	}
 	auto_chart_values struct chart_values v = { .text = { .cap = LIMIT_CONFIG_FILE } };
-	int rc = file_read_at(AT_FDCWD, file, LIMIT_CONFIG_FILE, &v.text, err);
+	int rc = file_read_named(file, LIMIT_CONFIG_FILE, &v.text, err);
 	if (rc == 0)
 		rc = yml_parse(buf_str(&v.text), file, &v.yml, err);
 	if (rc < 0)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sidecar into other people's YAML, and out of it. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -136,7 +135,7 @@ static int read_ca(const char *file, struct buf *pem, struct err *err)
 	auto_buf struct buf raw = { .cap = CA_CAP };
 	if (!file)
 		return 0;
-	int rc = file_read_at(AT_FDCWD, file, CA_CAP, &raw, err);
+	int rc = file_read_named(file, CA_CAP, &raw, err);
 	for (size_t i = 0; rc == 0 && i < raw.len; i++) {
 		unsigned char c = (unsigned char)raw.ptr[i];
 		if (c >= 0x7f || (c < ' ' && c != '\n' && c != '\r'))
@@ -179,7 +178,7 @@ static int read_input(const char *file, struct buf *text, struct err *err)
 {
 	if (strcmp(file, "-") == 0)
 		return file_read_fd(STDIN_FILENO, "standard input", YML_TREE_TEXT_MAX, text, err);
-	return file_read_at(AT_FDCWD, file, YML_TREE_TEXT_MAX, text, err);
+	return file_read_named(file, YML_TREE_TEXT_MAX, text, err);
 }
 
 static int run(const struct inject_flags *flags, const struct inject_options *options, struct buf *notes,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads what a plan of Flink is made of, and prints it. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +91,7 @@ int plan_flink(const struct plan_options *options, int *ret_status, struct err *
 	int rc = 0;
 	if (name) {
 		format = flinkconf_format_of(str_of(name));
-		rc = file_read_at(AT_FDCWD, options->flink_conf, LIMIT_CONFIG_FILE, &text, err);
+		rc = file_read_named(options->flink_conf, LIMIT_CONFIG_FILE, &text, err);
 	}
 	if (rc == 0)
 		rc = choose_version(options, format, &declared->version, err);

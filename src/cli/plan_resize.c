@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The right size from reports: reads them, prints what to change, one change at a time. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,7 +231,7 @@ static int read_report(const char *path, struct resize_reading *reading, struct 
 {
 	auto_buf struct buf text = { .cap = REPORT_CAP };
 	auto_js struct js *report = NULL;
-	int rc = file_read_at(AT_FDCWD, path, REPORT_CAP, &text, err);
+	int rc = file_read_named(path, REPORT_CAP, &text, err);
 	if (rc < 0)
 		return rc;
 	rc = js_parse(buf_str(&text), REPORT_CAP, &report, err);

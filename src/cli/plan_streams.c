@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A plan of Kafka Streams: reads the topology, prints what its stores come to. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,7 +145,7 @@ static int read_topology(const char *path, struct topology *topology, struct err
 {
 	auto_buf struct buf text = { .cap = TOPOLOGY_TEXT_MAX };
 	const char *slash = strrchr(path, '/');
-	int rc = file_read_at(AT_FDCWD, path, TOPOLOGY_TEXT_MAX, &text, err);
+	int rc = file_read_named(path, TOPOLOGY_TEXT_MAX, &text, err);
 	if (rc < 0)
 		return rc;
 	rc = topology_parse(buf_str(&text), slash ? slash + 1 : path, topology, err);

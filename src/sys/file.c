@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,22 +16,34 @@ enum {
 	/* Most files of /proc and cgroups fit the first; a larger file doubles from there up to the most. */
 	CHUNK_FIRST = 4 * 1024,
 	CHUNK_MOST = 256 * 1024,
+	WAIT_MS = 30000, /* for the other end of a pipe that a person named */
 };
 
-static ssize_t read_some(int fd, char *dest, size_t len)
+/* Of a pipe: something came, or its end, within `wait_ms`. */
+static bool may_read(int fd, int wait_ms)
+{
+	struct pollfd at = { .fd = fd, .events = POLLIN };
+	int n;
+	do
+		n = poll(&at, 1, wait_ms);
+	while (n < 0 && errno == EINTR);
+	return n > 0;
+}
+
+static ssize_t read_some(int fd, char *dest, size_t len, int wait_ms)
 {
 	ssize_t n;
 	do
 		n = read(fd, dest, len);
-	while (n < 0 && errno == EINTR);
+	while (n < 0 && (errno == EINTR || (errno == EAGAIN && wait_ms && may_read(fd, wait_ms))));
 	return n;
 }
 
 /* At the cap, one more byte tells a file that fits exactly from one that goes on. */
-static int expect_end(int fd, const char *name, size_t cap, struct err *err)
+static int expect_end(int fd, const char *name, size_t cap, int wait_ms, struct err *err)
 {
 	char byte;
-	ssize_t n = read_some(fd, &byte, 1);
+	ssize_t n = read_some(fd, &byte, 1, wait_ms);
 	if (n < 0)
 		return err_sys(err, errno, "%s", name);
 	if (n > 0)
@@ -38,19 +51,22 @@ static int expect_end(int fd, const char *name, size_t cap, struct err *err)
 	return 0;
 }
 
-static int read_into(int fd, const char *name, size_t cap, struct buf *buf, struct err *err)
+static int read_into(int fd, const char *name, size_t cap, int wait_ms, struct buf *buf, struct err *err)
 {
 	size_t chunk = CHUNK_FIRST;
 	for (;;) {
 		size_t left = cap - buf->len;
 		if (left == 0)
-			return expect_end(fd, name, cap, err);
+			return expect_end(fd, name, cap, wait_ms, err);
 		if (chunk > left)
 			chunk = left;
 		char *at = buf_grow(buf, chunk);
 		if (!at)
 			return err_set(err, ERR_NOMEM, "%s: no memory for %zu bytes", name, buf->len + chunk);
-		ssize_t n = read_some(fd, at, chunk);
+		ssize_t n = read_some(fd, at, chunk, wait_ms);
+		if (n < 0 && errno == EAGAIN && wait_ms)
+			return err_set(err, ERR_TIMEOUT, "%s: nothing came for %d s, and it has no end", name,
+				       wait_ms / 1000);
 		if (n < 0)
 			return err_sys(err, errno, "%s", name);
 		if (n == 0)
@@ -63,14 +79,28 @@ static int read_into(int fd, const char *name, size_t cap, struct buf *buf, stru
 	}
 }
 
-int file_read_fd(int fd, const char *name, size_t cap, struct buf *buf, struct err *err)
+static int read_whole(int fd, const char *name, size_t cap, int wait_ms, struct buf *buf, struct err *err)
 {
 	buf_clear(buf);
 	buf->cap = cap;
-	int r = read_into(fd, name, cap, buf, err);
+	int r = read_into(fd, name, cap, wait_ms, buf, err);
 	if (r < 0)
 		buf_clear(buf);
 	return r;
+}
+
+int file_read_fd(int fd, const char *name, size_t cap, struct buf *buf, struct err *err)
+{
+	return read_whole(fd, name, cap, 0, buf, err);
+}
+
+int file_read_named(const char *path, size_t cap, struct buf *buf, struct err *err)
+{
+	buf_clear(buf);
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return err_sys(err, errno, "%s", *path ? path : "an empty file name");
+	return read_whole(fd, path, cap, WAIT_MS, buf, err);
 }
 
 int file_read_at(int dirfd, const char *path, size_t cap, struct buf *buf, struct err *err)

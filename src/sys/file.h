@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whole files and directories by dirfd, with caps. Three degrees of trust:
+ * Whole files and directories by dirfd, with caps. Four degrees of trust:
  *
  *   file_read_at       /proc, cgroup and our own files: the kernel or we wrote them
+ *   file_read_named    what a person named on a command line: a pipe (`<(command)`) is waited for, 30 s of silence at most
  *   file_read_under    below a watched process's root: whoever wrote the tree may be hostile
  *   file_read_beneath  below a capture: like `under`, and a path that leads out is an error
  *
@@ -31,6 +32,7 @@ struct file_expect {
 	unsigned max_links; /* 0: any. 1 refuses a hard link to somebody else's file */
 };
 
+int file_read_named(const char *path, size_t cap, struct buf *buf, struct err *err) __attribute__((warn_unused_result));
 int file_read_at(int dirfd, const char *path, size_t cap, struct buf *buf, struct err *err)
 	__attribute__((warn_unused_result));
 

@@ -22,6 +22,16 @@ says()
 process='taskmanager.memory.process.size'
 
 says "what fits" 0 'It fits' "$process: 4g\n"
+late()
+{
+	sleep 1
+	printf '%s: 4g\n' "$process"
+}
+timeout 20 "$BANKFULL" plan --flink-conf <(late) >"$TMPDIR/out" 2>&1 && grep -q 'It fits' "$TMPDIR/out"
+result $? "a pipe whose writer is late" || sed 's/^/# /' "$TMPDIR/out"
+timeout 20 "$BANKFULL" plan --from-report '' >"$TMPDIR/out" 2>&1
+[ $? -ne 0 ] && grep -q 'an empty file name' "$TMPDIR/out"
+result $? "no name of a file" || sed 's/^/# /' "$TMPDIR/out"
 says "what does not" 1 'It does not fit' "$process: 4g\n" --limit 4G
 says "a limit of Kubernetes, binary" 0 'It fits' "$process: 4g\n" --limit 4Gi
 says "a JobManager" 0 'flink-jobmanager' 'jobmanager.memory.process.size: 1600m\n' --jobmanager
