@@ -195,14 +195,17 @@ static int check_measured(const struct plan_options *options, struct err *err)
 		{ "version", options->version },   { "jobmanager", options->jobmanager },
 		{ "slots", options->slots },       { "states", options->states },
 		{ "stores", options->stores },     { "windowed-stores", options->windowed },
-		{ "segments", options->segments }, { "partitions", options->partitions },
-		{ "standbys", options->standbys }, { "threads", options->threads },
+		{ "segments", options->segments }, { "standbys", options->standbys },
+		{ "threads", options->threads },
 	};
 	for (size_t i = 0; i < sizeof declared / sizeof declared[0]; i++)
 		if (declared[i].said)
 			return err_set(err, ERR_USAGE,
 				       "--%s: --from-report goes by what was measured, and does not take it",
 				       declared[i].option);
+	if (options->partitions && !options->of_collector && !options->instances)
+		return err_set(err, ERR_USAGE,
+			       "--partitions of reports: say by --instances N how many pods share them, too");
 	return 0;
 }
 

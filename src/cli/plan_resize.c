@@ -298,7 +298,8 @@ static int size_streams(const struct plan_options *options, const struct plan_so
 {
 	auto_free struct streams_size *size = calloc(1, sizeof *size);
 	uint64_t pods = options->instances ? options->instances : source->n_pods;
-	int rc = size ? streams_size_run(source->readings, source->names, source->n, pods, size, err)
+	int rc = size ? streams_size_run(source->readings, source->names, source->n, pods, options->partitions, size,
+					 err)
 		      : err_set(err, ERR_NOMEM, "no memory for a plan");
 	if (rc < 0)
 		return rc;
@@ -319,6 +320,9 @@ int plan_resize(const struct plan_options *options, int *ret_status, struct err 
 	int rc = options->of_collector ? plan_collector(options, &source, err) : read_files(options, &source, err);
 	if (rc < 0)
 		return rc;
+	if (options->partitions && source.readings[0].kind != ENGINE_KAFKA_STREAMS)
+		return err_set(err, ERR_USAGE, "--partitions is of Kafka Streams, and these are of a %s",
+			       engine_names[source.readings[0].kind]);
 	struct paint paint = paint_start(&out, options->colored, command_columns());
 	js_out_start(&js, &out, 2);
 	if (options->json) {

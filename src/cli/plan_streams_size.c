@@ -21,6 +21,13 @@ static void say_instances(struct paint *p, const struct streams_size *size)
 		(void)buf_printf(p->out, "; beside heap and the rest the limit holds %llu such",
 				 (unsigned long long)size->limit_holds.n);
 	(void)buf_putc(p->out, '\n');
+	if (size->partitions_hold.known && !size->partitions_hold.n)
+		(void)buf_puts(p->out, "the limit does not hold one partition a pod\n");
+	else if (size->pods_needed.known)
+		(void)buf_printf(
+			p->out,
+			"the limit holds %llu partitions a pod: %llu pods are needed, of which one may be lost\n",
+			(unsigned long long)size->partitions_hold.n, (unsigned long long)size->pods_needed.n);
 }
 
 static void say_pods(struct paint *p, const struct streams_size *size)
@@ -72,6 +79,8 @@ void plan_streams_size_json(const struct streams_size *size, const struct plan_s
 	put_count(out, "instances", size->instances);
 	put_count(out, "instances_one_lost", size->instances_lost);
 	put_count(out, "instances_limit_holds", size->limit_holds);
+	put_count(out, "partitions_limit_holds", size->partitions_hold);
+	put_count(out, "pods_needed", size->pods_needed);
 	put_qty(out, "instance_bytes", size->instance_bytes);
 	put_qty(out, "needed_bytes", qty_of(size->needed_bytes, QTY_DERIVED));
 	for (size_t i = 0; i < 3; i++)

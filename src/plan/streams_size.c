@@ -231,7 +231,7 @@ static void propose_limit(const struct resize_reading *last, struct streams_size
 }
 
 /* How many instances a limit holds that are as large as the largest seen. */
-static void look_at_partitions(struct streams_size *size, uint64_t beside)
+static void look_at_instances(struct streams_size *size, uint64_t beside)
 {
 	const struct resize_row *cache = &size->rows[STREAMS_SIZE_CACHE],
 				*memtables = &size->rows[STREAMS_SIZE_MEMTABLES],
@@ -244,8 +244,20 @@ static void look_at_partitions(struct streams_size *size, uint64_t beside)
 		size->limit_holds = count_of(limit->set_bytes > beside ? (limit->set_bytes - beside) / each : 0);
 }
 
+/* The same in partitions: each has as many instances as all pods have open, shared out. One pod more than hold them may be lost. */
+static void look_at_partitions(struct streams_size *size, uint64_t partitions)
+{
+	uint64_t all = sat_mul(size->instances.n, size->pods);
+	if (!partitions || !size->limit_holds.known || !size->instances.known || !all)
+		return;
+	uint64_t held = sat_mul(size->limit_holds.n, partitions) / all;
+	size->partitions_hold = count_of(held);
+	if (held)
+		size->pods_needed = count_of(partitions / held + (partitions % held != 0) + 1);
+}
+
 int streams_size_run(const struct resize_reading *readings, const char *const *names, size_t n, uint64_t pods,
-		     struct streams_size *ret_size, struct err *err)
+		     uint64_t partitions, struct streams_size *ret_size, struct err *err)
 {
 	int rc = resize_same(readings, names, n, err);
 	if (rc < 0)
@@ -271,7 +283,8 @@ int streams_size_run(const struct resize_reading *readings, const char *const *n
 	keep(rest, "nothing sets it: a fifth above the highest is left for it");
 	propose_stores(last, &size, beside);
 	propose_limit(last, &size, beside);
-	look_at_partitions(&size, beside);
+	look_at_instances(&size, beside);
+	look_at_partitions(&size, partitions);
 	streams_size_steps(&size);
 	*ret_size = size;
 	return 0;

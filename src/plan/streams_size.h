@@ -30,12 +30,13 @@ struct streams_step {
 
 struct streams_size {
 	size_t n_readings;
-	uint64_t span_ms, pods;                            /* pods: as told or seen; 0: not known */
-	bool too_few, by_default;                          /* by_default: no setter bounds RocksDB */
-	struct resize_row rows[STREAMS_SIZE_ROW_COUNT];    /* proposed: with one pod lost */
-	struct count instances, instances_lost;            /* of RocksDB on a pod: now, and with one pod lost */
-	struct qty instance_bytes;                         /* cache and memtables of one, as high as was seen */
-	struct count limit_holds;                          /* so many such, beside heap and rest */
+	uint64_t span_ms, pods;                         /* pods: as told or seen; 0: not known */
+	bool too_few, by_default;                       /* by_default: no setter bounds RocksDB */
+	struct resize_row rows[STREAMS_SIZE_ROW_COUNT]; /* proposed: with one pod lost */
+	struct count instances, instances_lost;         /* of RocksDB on a pod: now, and with one pod lost */
+	struct qty instance_bytes;                      /* cache and memtables of one, as high as was seen */
+	struct count limit_holds;                       /* so many such, beside heap and rest */
+	struct count partitions_hold, pods_needed;      /* that many partitions a pod; pods, one of which may be lost */
 	uint64_t cache_bytes, manager_bytes, buffer_bytes; /* the proposed setter's; 0: none is proposed */
 	uint64_t needed_bytes;                             /* the sum that the limit is proposed for */
 	bool raises;
@@ -43,8 +44,12 @@ struct streams_size {
 	size_t n_steps;
 };
 
-/* USAGE: they are of two configurations, with both figures. `pods` 0: not known, and none is taken to be lost. */
+/*
+ * USAGE: they are of two configurations, with both figures. `pods` 0: not known, and none is taken to be lost. `partitions` of
+ * the input topics, 0: not told; what all pods have open, standbys included, is taken to be shared evenly by them.
+ */
 int streams_size_run(const struct resize_reading *readings, const char *const *names, size_t n, uint64_t pods,
-		     struct streams_size *ret_size, struct err *err) __attribute__((warn_unused_result));
+		     uint64_t partitions, struct streams_size *ret_size, struct err *err)
+	__attribute__((warn_unused_result));
 
 #endif

@@ -168,6 +168,11 @@ from_report()
 	[ $rc -eq "$status" ] && tr -s ' \n' ' ' <"$TMPDIR/out" | grep -qF -- "$part"
 	result $? "$name" || { echo "# status $rc"; sed 's/^/# /' "$TMPDIR/out"; }
 }
+from_report "a limit past 64 bits" 2 "--limit: '9999999999g' is more than 64 bits hold" --streams --stores 1 --partitions 4 --limit 9999999999g
+from_report "the same of Flink" 2 "--limit: '9999999999g' is more than 64 bits hold" --set taskmanager.memory.process.size=4g --limit 9999999999g
+from_report "a heap of nothing" 2 "--heap: '0' is no size of a heap" --streams --stores 1 --partitions 4 --heap 0
+from_report "no partitions" 2 "'0' is out of range: 1 to 100000" --streams --stores 1 --partitions 0
+from_report "partitions of Flink" 2 '--partitions is of Kafka Streams' --from-report "$TMPDIR/report-1.json" --partitions 4 --instances 2
 # Where the parts of direct memory are from: the command line, Flink's metrics alone, the sum alone.
 parts()
 {
@@ -191,6 +196,8 @@ from_report "Streams: the default may pass the limit" 1 'by default the stores m
 from_report "Streams: it does not with one lost" 1 'new WriteBufferManager(128L << 20, CACHE)' --from-report "$TMPDIR/streams-default.json" --instances 3
 sed 's/"budget_bytes": 268435456/"budget_bytes": 268435457/' "$TMPDIR/streams-default.json" >"$TMPDIR/streams-two.json"
 from_report "Streams: what a setter bounds" 0 '6 RocksDB instances on a pod' --from-report "$TMPDIR/streams-bounded.json"
+from_report "Streams: partitions on a pod, and pods" 1 'pods are needed, of which one may be lost' --from-report "$TMPDIR/streams-default.json" --instances 3 --partitions 6
+from_report "Streams: partitions that nobody knows how many pods share" 2 'by --instances N how many pods share them' --from-report "$TMPDIR/streams-default.json" --partitions 6
 from_report "Streams: two configurations" 2 'bytes apart' --from-report "$TMPDIR/streams-default.json" --from-report "$TMPDIR/streams-two.json"
 from_report "Flink and Streams" 2 'size one at a time' --from-report "$TMPDIR/report-1.json" "$TMPDIR/streams-default.json"
 from_report "an option that measured sizes do not take" 2 '--limit: --from-report goes by what was measured' --from-report "$TMPDIR/report-1.json" --limit 4Gi

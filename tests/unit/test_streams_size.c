@@ -38,7 +38,7 @@ static struct streams_size size_of(struct resize_reading each, uint64_t pods, in
 	struct resize_reading r[3] = { each, each, each };
 	for (size_t i = 0; i < 3; i++)
 		r[i].taken.ms = 1 + (int64_t)i * apart_ms;
-	assert_int_equal(streams_size_run(r, names, 3, pods, &size, NULL), 0);
+	assert_int_equal(streams_size_run(r, names, 3, pods, 0, &size, NULL), 0);
 	return size;
 }
 
@@ -165,6 +165,40 @@ static void what_was_not_read(void **state)
 	assert_int_equal(size.rows[STREAMS_SIZE_HEAP].proposed_bytes, 512 * MIB);
 }
 
+/* Turned round: how many partitions a pod's limit holds, and how many pods that makes, one of which may be lost. */
+static void partitions_and_pods(void **state)
+{
+	(void)state;
+	static const struct {
+		uint64_t pods, partitions; /* of 10 instances a pod */
+		uint64_t limit_mib;
+		bool known;
+	} table[] = {
+		{ 3, 0, 4096, false }, /* not told */
+		{ 3, 15, 4096, true },  { 1, 5, 4096, true },
+		{ 0, 15, 4096, false }, /* nobody knows how many pods there are */
+		{ 3, 15, 64, true },    /* not one */
+	};
+	for (size_t t = 0; t < sizeof table / sizeof table[0]; t++) {
+		struct resize_reading r[3] = { reading(), reading(), reading() };
+		struct streams_size size;
+		for (size_t i = 0; i < 3; i++)
+			r[i].limit = limit_set(table[t].limit_mib * MIB);
+		assert_int_equal(streams_size_run(r, names, 3, table[t].pods, table[t].partitions, &size, NULL), 0);
+		assert_int_equal(size.partitions_hold.known, table[t].known);
+		if (!table[t].known)
+			continue;
+		/* By its definition: that many fit, and one more does not. */
+		uint64_t all = size.instances.n * table[t].pods, held = size.partitions_hold.n;
+		assert_true(held * all <= size.limit_holds.n * table[t].partitions);
+		assert_true((held + 1) * all > size.limit_holds.n * table[t].partitions);
+		assert_int_equal(size.pods_needed.known, held > 0);
+		if (held)
+			assert_true((size.pods_needed.n - 1) * held >= table[t].partitions &&
+				    (size.pods_needed.n - 2) * held < table[t].partitions);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +208,7 @@ int main(void)
 		cmocka_unit_test(a_limit_that_is_too_small),
 		cmocka_unit_test(what_is_too_large),
 		cmocka_unit_test(what_was_not_read),
+		cmocka_unit_test(partitions_and_pods),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
