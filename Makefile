@@ -335,4 +335,4 @@ distcheck: dist ## build, test, install and uninstall from that tarball
 clean: ## remove everything built
 	rm -rf build $(PROGRAMS)
 help: ## print this
-	@sed -n -e 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' -e 's/^[$$](KINDS.*## \(.*\)/  check-KIND\t\1/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
+	@sed -n -e 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' -e 's/^[$$](KINDS.*## \(.*\)/  check-KIND\t\1/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
