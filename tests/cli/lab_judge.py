@@ -213,7 +213,7 @@ def judgements_over_time():
     ok(abs(figures.minutes(figures.named_since(run)[0], run.kill_ms) - (run.meta["ended_ms"] - T0 - 200_000) / 60_000) < 1e-9,
        "and the lead is from there")
     ok([sight.owner for sight in figures.strangers(run)] == ["java-heap"], "a warning that named another is counted")
-    ok(abs(figures.forecast_at_half(run)) < 0.02, "the forecast at half the time", figures.forecast_at_half(run))
+    ok(abs(figures.forecast_at_half(run, run.kill_ms)) < 0.02, "the forecast at half the time", figures.forecast_at_half(run, run.kill_ms))
 
 
 def made_with(change, **options):
