@@ -97,7 +97,7 @@ FAULTED  := $(if $(filter bankfull,$(PROGRAMS)),$B/bankfull-fault) $(if $(findst
 .SUFFIXES:
 .PHONY: all tests FORCE
 all: $(ARCHIVES) $(PROGRAMS:%=$B/%) $(if $(filter release,$(VARIANT)),$(PROGRAMS)) ## build the programs (V=1 shows commands)
-tests: all $(TESTBINS) $(FAULTED) ## build the test programs as well
+tests: all $(TESTBINS) $(FAULTED) $B/replay ## build the test programs as well
 
 # --- rules ----------------------------------------------------------------------------------
 # A stamp is rewritten only when its text changes, so it rebuilds what it must and no more.
@@ -237,7 +237,7 @@ version:
 	@echo '$(VERSION)'
 .PHONY: replay
 replay: $B/replay ## simulated pod-days through the shipped core, minutes: make replay DAYS=1000 LEAKS=6 SEED=20240229
-	@$B/replay -d $(or $(DAYS),1000) -l $(or $(LEAKS),6) -s $(or $(SEED),20240229) -o build/replay.json
+	@$B/replay -d '$(or $(DAYS),1000)' -l '$(or $(LEAKS),6)' -s '$(or $(SEED),20240229)' -o build/replay.json
 .PHONY: e2e-shots
 e2e-shots: all ## pictures of every page, light and dark, in three widths, in build/e2e; ONLY=glob of pages. Look at them
 	@BUILD=$B tests/e2e/shots '$(or $(ONLY),*)'

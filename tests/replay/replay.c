@@ -3,7 +3,11 @@
  * Simulated pod-days through the shipped pure core: what healthy pods are told, and how early leaks are named.
  *
  *   replay [-d DAYS] [-l LEAKS] [-s SEED] [-o FILE] [-v]      LEAKS: seeds of each owner, speed and profile
+ *
+ * Exit status: 0 written, 2 usage, 3 it could not be read or written.
  */
+#include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,7 +15,7 @@
 
 #include "replay/runs.h"
 
-enum { RUNS_MAX = 4096 };
+enum { RUNS_MAX = 4096, DAYS_MAX = 1000000, LEAKS_MAX = RUNS_MAX / (LEAK_OWNERS * LEAK_SPEEDS * 2) };
 
 static struct leak_run runs[RUNS_MAX];
 
@@ -143,25 +147,42 @@ static size_t run_leaks(struct pod_kind kinds[KINDS], uint64_t seed, unsigned se
 	return n;
 }
 
+/* A whole number of 0 to max; a seed may be written as 0x... strtoull alone takes "-1", "7x" and "". */
+static bool number(char option, const char *text, uint64_t max, uint64_t *out)
+{
+	char *end = NULL;
+	errno = 0;
+	unsigned long long value = strtoull(text, &end, option == 's' ? 0 : 10);
+	if (!isdigit((unsigned char)text[0]) || *end || errno || value > max) {
+		(void)fprintf(stderr, "replay: -%c takes a whole number of 0 to %llu, and not '%s'\n", option,
+			      (unsigned long long)max, text);
+		return false;
+	}
+	*out = value;
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	static struct pod_kind kinds[KINDS];
 	struct healthy healthy = { 0 };
-	uint64_t seed = 20240229;
-	unsigned days = 1000, leaks = 6;
+	uint64_t seed = 20240229, days = 1000, leaks = 6;
 	const char *path = "build/replay.json";
 	FILE *trace = NULL;
 	int option;
 	while ((option = getopt(argc, argv, "d:l:s:o:v")) != -1)
 		switch (option) {
 		case 'd':
-			days = (unsigned)strtoul(optarg, NULL, 10);
+			if (!number('d', optarg, DAYS_MAX, &days))
+				return 2;
 			break;
 		case 'l':
-			leaks = (unsigned)strtoul(optarg, NULL, 10);
+			if (!number('l', optarg, LEAKS_MAX, &leaks))
+				return 2;
 			break;
 		case 's':
-			seed = strtoull(optarg, NULL, 0);
+			if (!number('s', optarg, UINT64_MAX, &seed))
+				return 2;
 			break;
 		case 'o':
 			path = optarg;
@@ -172,6 +193,10 @@ int main(int argc, char **argv)
 		default:
 			return 2;
 		}
+	if (optind < argc) {
+		(void)fprintf(stderr, "replay: '%s' is no option\n", argv[optind]);
+		return 2;
+	}
 	if (!kinds_load(kinds))
 		return 3;
 	FILE *out = fopen(path, "w");
@@ -182,7 +207,7 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i * HEALTHY_DAYS < days; i++)
 		run_healthy(kinds, seed, i, HEALTHY_DAYS, trace, &healthy);
 	double healthy_s = (double)clock() / CLOCKS_PER_SEC;
-	size_t n = run_leaks(kinds, seed, leaks, trace);
+	size_t n = run_leaks(kinds, seed, (unsigned)leaks, trace);
 	(void)fprintf(out, "{\n  \"seed\": %llu,\n", (unsigned long long)seed);
 	print_healthy(out, &healthy);
 	print_leaks(out, n);
