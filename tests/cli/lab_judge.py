@@ -198,7 +198,8 @@ def judgements_of_a_leak():
     fails("a workload that was never ready", set_meta(ready_ms=None), "the workload was ready")
     fails("before an action that was never done", say_scenario('before = "kill"', 'before = "limit 300M"'), "can be judged")
     passes("before an action that came later", both(
-        say_scenario('before = "kill"', 'before = "limit"\nafter = "action 1"'), say_scenario('minutes = 12', 'end = "kill"'),
+        say_scenario('before = "kill"', 'before = "limit"\nafter = "action 1"'), say_scenario('minutes = 12', 'end = "kill"'), say_scenario(
+            '[expect_death]', '[[action]]\nat_s = 10\ndo = ["start load", "wait 60", "limit 300M"]\n[expect_death]'),
         set_meta(actions=[{"at_ms": T0 + 30_000, "do": "start load"}, {"at_ms": T0 + 90_000, "do": "limit 300M"}])))
     fails("a group that is none", say_scenario('group = "native"', 'group = "natives"'), "can be judged")
 

@@ -9,9 +9,10 @@ import sys
 
 import cgroups
 import figures
+import keys
 import shortfalls
 import witness
-from owners import WARNING, members, rank
+from owners import WARNING, rank
 from rundir import SCENARIOS, Run
 from verdicts import deaths
 
@@ -176,17 +177,12 @@ def judge_agent(run):
 
 
 def unknown_words(run):
-    """A scenario that cannot be judged as it is written."""
-    out = []
-    try:
-        members(run.truth.get("group", []))
-    except KeyError as error:
-        out.append(f"no such group {error}")
-    out += [f"no such severity {expect['severity']!r}" for expect in expects(run)
-            if rank(expect.get("severity", "warning")) < 0]
-    out += [f"no event {expect[word]!r} in this run" for expect in expects(run) for word in ("before", "after")
+    """A scenario that cannot be judged as it is written, or not by this run."""
+    out = keys.faults(run.scenario)
+    if out:
+        return out
+    return [f"no event {expect[word]!r} in this run" for expect in expects(run) for word in ("before", "after")
             if word in expect and expect[word] != "kill" and run.event_ms(expect[word]) is None]
-    return out
 
 
 def judge(run):

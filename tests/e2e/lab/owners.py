@@ -18,6 +18,8 @@ GROUPS = {
     "kernel": ("kernel-stacks", "page-tables", "slab-reclaimable", "slab-unreclaimable", "percpu", "vmalloc", "kernel-other",
                "sockets"),
 }
+# And those whom no group of a scenario has.
+OWNERS = tuple(owner for members_of in GROUPS.values() for owner in members_of) + ("code-cache", "jvm-cds", "library-data", "hugetlb")
 
 
 def rank(severity):

@@ -2,16 +2,12 @@
 """A scenario as its folder says it (README.md has the keys), and a profile's share of it."""
 
 import os
-import sys
 import tomllib
+
+import keys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDER = os.path.join(HERE, "scenarios")
-PROFILES = ("as-found", "instrumented")
-KINDS = ("warn", "silent", "death", "access", "harmless")
-KEYS = {"title", "kind", "machine", "clock", "mem_mib", "disk_mib", "limit", "memory_high", "pod_limit", "pod_limit_told", "swap", "minutes", "long_minutes",
-        "seconds", "profiles", "jdk", "smoke", "workload", "truth", "expect", "expect_death", "action", "agent", "env", "tmpfs", "restart",
-        "thp", "own_kernel", "script", "after_death_s", "end", "request", "oom_group", "kills", "cost"}
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -20,28 +16,30 @@ def size_bytes(text):
 
 
 class Wrong(Exception):
-    """A scenario that cannot be run as it is written."""
+    """A scenario, or what is asked of it, that cannot be run as it is written."""
 
 
 class Scenario:
-    def __init__(self, name):
+    def __init__(self, name, folder=FOLDER):
         self.name = name
-        path = os.path.join(FOLDER, name, "scenario.toml")
+        path = os.path.join(folder, name, "scenario.toml")
         try:
             with open(path, "rb") as f:
                 self.raw = tomllib.load(f)
-        except (OSError, tomllib.TOMLDecodeError) as e:
-            raise Wrong(f"{name}: {e}") from e
-        foreign = set(self.raw) - KEYS
-        if foreign:
-            raise Wrong(f"{name}: no such key: {', '.join(sorted(foreign))}")
-        if self.get("kind") not in KINDS:
-            raise Wrong(f"{name}: kind is one of {', '.join(KINDS)}")
+        except OSError as e:
+            raise Wrong(f"{path}: {e.strerror}") from e
+        except ValueError as e:  # no TOML, or no UTF-8
+            raise Wrong(f"{path}: {e}") from e
+        wrong = keys.faults(self.raw)
+        if not wrong and "script" in self.raw and not os.access(os.path.join(folder, name, self.raw["script"]), os.X_OK):
+            wrong = [f"script: no program {self.raw['script']} beside it"]
+        if wrong:
+            raise Wrong(f"{path}: {'; '.join(wrong)}")
         self.machine = self.get("machine", "uml")
         self.clock = self.get("clock", "virtual")
         self.mem_mib = self.get("mem_mib", 3072)
         self.disk_mib = self.get("disk_mib", 1024)
-        self.profiles = self.get("profiles", list(PROFILES))
+        self.profiles = self.get("profiles", list(keys.PROFILES))
         self.seconds = self.get("seconds", 900)
 
     def get(self, key, default=None):
@@ -53,7 +51,7 @@ class Scenario:
 
     def minutes(self):
         long = self.get("long_minutes")
-        return long if long and os.environ.get("LAB_LONG") else self.get("minutes", 10)
+        return long if long and is_long() else self.get("minutes", 10)
 
     def needs(self):
         """What tests/workloads/run must have built."""
@@ -70,13 +68,18 @@ class Scenario:
         return [*workload.get(key, []), *workload.get(profile, {}).get(key, [])]
 
 
-def names():
-    return sorted(n for n in os.listdir(FOLDER) if os.path.exists(os.path.join(FOLDER, n, "scenario.toml")))
+def is_long():
+    """Whether the long versions are asked for."""
+    said = os.environ.get("LAB_LONG", "")
+    if said not in ("", "0", "1"):
+        raise Wrong(f"LAB_LONG is 1 or 0, and not {said!r}")
+    return said == "1"
 
 
-def every():
-    """Those that are asked for, or all. Ends the program if one is not as it should be."""
-    try:
-        return [Scenario(n) for n in names()]
-    except Wrong as e:
-        sys.exit(f"lab: {e}")
+def names(folder=FOLDER):
+    return sorted(n for n in os.listdir(folder) if os.path.exists(os.path.join(folder, n, "scenario.toml")))
+
+
+def every(folder=FOLDER):
+    """All of them; Wrong names the first that is not as it should be."""
+    return [Scenario(n, folder) for n in names(folder)]
