@@ -71,7 +71,7 @@ def refused(old, new, *wanted):
     assert old in GOOD, old
     _, path, said = read(GOOD.replace(old, new, 1))
     ok(said.startswith(f"{path}: ") and "\n" not in said and said.count("; ") == 0 and all(want in said for want in wanted),
-       f"refused: {new.splitlines()[0] if new else 'without ' + old}", said or "it was taken")
+       f"refused: {new.splitlines()[0] if new else 'without ' + old.strip()}", said or "it was taken")
 
 
 def keys_and_values():
