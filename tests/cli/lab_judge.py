@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """lab_judge.py DIRECTORY: tests/e2e/lab/judge.py and peers.py on made runs, each wrong in one thing. TAP."""
+import contextlib
+import io
+import json
 import os
+import subprocess
 import sys
 import tempfile
 
@@ -319,7 +323,99 @@ def leads():
     ok(20 > figures.needed_lead(2) > figures.needed_lead(5) > 3, "and between them")
 
 
-for test in (judgements_of_a_leak, judgements_over_time, judgements_of_silence, judgements_of_a_death, judgements_of_the_books,
+def by_the_program(change, called="rest", profile="instrumented", **options):
+    """What judge.py says of the directory that `change` was done to: (status, its lines)."""
+    where = Made(called=called, profile=profile, leaks=called != "rest", **options).write(tempfile.mkdtemp(dir=WORK))
+    where = change(where) or where
+    done = subprocess.run([sys.executable, os.path.join(HERE, "..", "e2e", "lab", "judge.py"), where], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout.splitlines() + done.stderr.splitlines()
+
+
+def refused(name, change, wanted, **options):
+    """One line, that it cannot be judged and why; nothing that is ok."""
+    status, lines = by_the_program(change, **options)
+    ok(status == 1 and len(lines) == 1 and lines[0].startswith("not ok - ") and "it can be judged: " in lines[0] and wanted in lines[0],
+       f"refused: {name}", f"status {status}\n" + "\n".join(lines))
+
+
+def put(name, text):
+    def change(where):
+        with open(os.path.join(where, name), "w", encoding="utf-8") as file:
+            file.write(text)
+    return change
+
+
+def cut(name):
+    def change(where):
+        path = os.path.join(where, name)
+        os.truncate(path, os.path.getsize(path) // 2 - 1)
+        with open(path, encoding="utf-8") as file:  # at a line's end by accident it would be no cut
+            assert not file.read().endswith("\n")
+    return change
+
+
+def gone(name):
+    return lambda where: os.remove(os.path.join(where, name))
+
+
+def renamed(name):
+    def change(where):
+        to = os.path.join(os.path.dirname(where), name)
+        os.rename(where, to)
+        return to
+    return change
+
+
+def directories_that_are_no_runs():
+    status, lines = by_the_program(lambda where: None)
+    ok(status == 0 and all(line.startswith("ok - ") for line in lines), "a directory that is whole is judged", lines)
+    refused("one that is not there", lambda where: where + ".not", "no run.json")
+    refused("an interrupted run", gone("run.json"), "no run.json")
+    for name in ("findings.json", "samples.json", "postmortems.json"):
+        refused(f"one without {name}", gone(name), f"no {name}")
+    for name in ("run.json", "findings.json", "samples.json", "postmortems.json"):
+        refused(f"half of {name}", cut(name), f"{name} is no whole JSON")
+        refused(f"an empty {name}", put(name, ""), f"{name} is no whole JSON")
+        refused(f"a {name} of another shape", put(name, "[1]"), "not what a run leaves" if name != "run.json" else "which scenario")
+    for name in ("cgroup.jsonl", "metrics.prom"):
+        refused(f"half of {name}", cut(name), f"{name} is cut off")
+    refused("one of another scenario", renamed("leak.instrumented"), "that of rest.instrumented")
+    refused("one of another profile", renamed("rest.as-found"), "that of rest.instrumented")
+    refused("one whose scenario there is no more", gone("scenario.toml"), "no scenario 'rest'")
+    refused("one whose scenario is no TOML", put("scenario.toml", "title = "), "scenario.toml: ")
+    refused("rows that are none", put("cgroup.jsonl", '{"at_ms": 1}\n'), "not what a run leaves")
+    status, lines = by_the_program(put("scenario.toml", 'title = "x"\nkind = "silent"\nlimt = "1M"\n'))
+    ok(status == 1 and any("limt: no such key" in line for line in lines) and not any(line.startswith("ok") for line in lines),
+       "refused: one whose scenario is written wrongly", lines)
+    status, lines = by_the_program(renamed("kept"))
+    ok(status == 0, "a copy may have any name", lines)
+
+
+def scripts_that_were_interrupted():
+    own = 'title = "x"\nkind = "access"\nlimit = "max"\nscript = "x.py"\n'
+
+    def left(tap, **meta):
+        def change(where):
+            put("scenario.toml", own)(where)
+            put("run.json", json.dumps({"scenario": "rest", "profile": "instrumented", "end": "exit", "error": None, **meta}))(where)
+            if tap is not None:
+                put("tap", tap)(where)
+        return change
+    ok(by_the_program(left("ok - reads\n"))[0] == 0, "a script that judged is judged")
+    for name, change in (("one without a line", left("")), ("one that left nothing", left(None)), ("one with a line that is not ok", left("ok - a\nnot ok - b\n")),
+                         ("one that failed", left("ok - a\n", error="status 1")), ("one that has no end", left("ok - a\n", end=None))):
+        status, lines = by_the_program(change)
+        ok(status == 1 and any(line.startswith("not ok") for line in lines), f"a script: {name} is not good", lines)
+
+
+def usage():
+    for arguments in ([], ["--scenarios"], ["--scenarios", WORK], ["--nothing"]):
+        with contextlib.redirect_stderr(io.StringIO()):
+            status = judge.main(arguments)
+        ok(status == 2, f"usage: judge.py {' '.join(arguments)}")
+
+
+for test in (directories_that_are_no_runs, scripts_that_were_interrupted, usage, judgements_of_a_leak, judgements_over_time, judgements_of_silence, judgements_of_a_death, judgements_of_the_books,
              peers_by_prometheus, leads):
     test()
 sys.exit(bad)

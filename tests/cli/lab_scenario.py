@@ -102,7 +102,7 @@ def tables():
             ('group = "native"', 'compare = "grwoth"', "truth.compare"),
             ('rule = "limit-forecast"', 'rule = "limit-forcast"', "expect 1.rule", "is it limit-forecast?"),
             ('rule = "limit-forecast"\n', "", "expect 1: wants rule"), ('before = "limit"', 'severity = "grave"', "expect 1.severity"),
-            ('before = "limit"', 'befor = "kill"', "expect 1.befor", "is it before?"), ('before = "limit"', 'before = "kil"', "no event 'kil'"),
+            ('before = "limit"', 'bfore = "kill"', "expect 1.bfore", "is it before?"), ('before = "limit"', 'before = "kil"', "no event 'kil'"),
             ('before = "limit"', 'after = "action 2"', "no event 'action 2'"), ("[[expect]]", "[expect]", "expect: must be [[expect]]"),
             ('"container-limit"', '"contaner-limit"', "expect_death.cause"), ('killed = "main"', 'killed = "all"', "expect_death.killed"),
             ('killed = "main"', 'count = -1', "expect_death.count"), ('killed = "main"', 'findings = ["none-such"]', "expect_death.findings")):

@@ -69,9 +69,10 @@ def score(runs, reasons="", replay=None, **files):
     return "\n".join(lab_score.unexplained(figures)), scoretext.page(figures), figures
 
 
-def called(runs, *options):
-    """The program itself: (status, page, what it said, score.json)"""
-    out, scenarios = written(runs)
+def called(runs, *options, reasons="", spoil=lambda out: None):
+    """The program itself: (status, page, what it said, score.json). `spoil` is done to the directory before."""
+    out, scenarios = written(runs, reasons)
+    spoil(out)
     done = subprocess.run([sys.executable, os.path.join(LAB, "score.py"), "--scenarios", scenarios, *options, out],
                           capture_output=True, text=True, check=False)
     return done.returncode, done.stdout, done.stderr, rundir.load(os.path.join(out, "score.json"))
@@ -229,6 +230,67 @@ def scripts_of_their_own():
     ok(said.startswith("own.as-found") and "says so" in said, "what it failed falls short", said)
 
 
-for test in (a_good_score, what_falls_short, reasons_do_not_leak, a_replay, scripts_of_their_own):
+def interrupted(name):
+    """As a guest leaves it that was killed in mid-run."""
+    def spoil(out):
+        for file in ("run.json", "findings.json", "samples.json", "postmortems.json"):
+            os.remove(os.path.join(out, name, file))
+    return spoil
+
+
+def write(name, text):
+    def spoil(out):
+        os.makedirs(os.path.join(out, os.path.dirname(name)), exist_ok=True)
+        with open(os.path.join(out, name), "w", encoding="utf-8") as file:
+            file.write(text)
+    return spoil
+
+
+def runs_that_are_not_whole():
+    for name, spoil, why in (
+            ("interrupted", interrupted("leak.as-found"), "leak as-found run: no run.json"),
+            ("half", write("leak.as-found/samples.json", "[{"), "leak as-found run: samples.json is no whole JSON"),
+            ("of another", lambda out: os.rename(os.path.join(out, "rest.as-found"), os.path.join(out, "idle.as-found")), "idle as-found run: its run.json"),
+            ("odd rows", write("leak.as-found/cgroup.jsonl", '{"at_ms": 1}\n'), "leak as-found run: not what a run leaves"),
+            ("a script that was", write("own.as-found/tap", "ok - reads\n"), "own as-found run: no run.json")):
+        status, page, said, kept = called(good_runs(), reasons=explained("leak", "run"), spoil=spoil)
+        runs = [(run["scenario"], run["profile"]) for run in kept["runs"]]
+        ok(status == 1 and len(said.splitlines()) == 1 + said.count("note: ") and why in said and
+           len(runs) == (4 if name.startswith("a script") else 3) and "no reason is given" in page,
+           f"a run that is {name}: told, and not counted, whatever reason is given", f"{status} {runs}\n{said}")
+    status, page, said, _ = called([], spoil=lambda out: os.rmdir(out))
+    ok(status == 2 and not page and said.count("\n") == 1, "a folder that is not there", said)
+    for name, text, wanted in (("half a replay", '{"pod_days": 10', "no whole JSON"), ("one of another shape", "[1]", "not what the replay writes"),
+                               ("one without figures", '{"seed": 7}', "not what the replay writes")):
+        path = os.path.join(WORK, "broken.json")
+        write(path, text)("/")
+        status, page, said, kept = called(good_runs(), "--replay", path)
+        ok(status == 2 and not page and kept is None and said.count("\n") == 1 and wanted in said, f"refused: {name}", said)
+    ok(called(good_runs(), "--replay", os.path.join(WORK, "never"))[0] == 0, "a replay that was not run")
+    said = score(good_runs(), replay={**replayed(), "pod_days": 0, "leaks": []})[0]
+    ok("no pod-days were run" in said and "no leaks were run" in said, "a replay of nothing falls short", said)
+
+
+def entries_of_shortfalls():
+    def late(**changes):
+        runs = good_runs()
+        late_warning(runs[0])
+        good = {"scenario": "leak", "figure": "lead", "reason": "known", **changes}
+        text = "[[shortfall]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in good.items() if value is not None)
+        return called(runs, reasons=text + explained("all", "median-lead"))
+    ok(late()[0] == 0 and not late()[2], "an entry that is wanted", late()[2])
+    for change, wanted in (({"scenario": "leek"}, "no such scenario"), ({"figure": "leed"}, "no such figure"), ({"profile": "found"}, "no such profile"),
+                           ({"reason": " "}, "wants reason"), ({"reason": None}, "wants reason"), ({"within": 5}, "no such key: within"),
+                           ({"within_percent": "5"}, "within_percent must"), ({"scenario": "all"}, "no such figure"),
+                           ({"scenario": "replay", "figure": "sdael"}, "no such figure")):
+        status, _, said, _ = late(**change)
+        ok(status in (1, 2) and "shortfalls.toml: " in said and "entry 1 " in said and wanted in said and "Traceback" not in said, f"refused: an entry with {change}", said)
+    status, _, said, _ = called(good_runs(), reasons=explained("leak", "lead", "instrumented") + explained("rest", "silence"))
+    ok(status == 0 and said.count("note: ") == 2 and "leak instrumented lead falls short no longer" in said, "what falls short no longer is noted", said)
+    status, _, said, _ = called(good_runs(), reasons="[[shortfall]\n")
+    ok(status == 2 and "shortfalls.toml: " in said and said.count("\n") == 1, "refused: shortfalls.toml that is no TOML", said)
+
+
+for test in (runs_that_are_not_whole, entries_of_shortfalls, a_good_score, what_falls_short, reasons_do_not_leak, a_replay, scripts_of_their_own):
     test()
 sys.exit(bad)

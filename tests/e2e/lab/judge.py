@@ -10,10 +10,11 @@ import sys
 import cgroups
 import figures
 import keys
+import scripts
 import shortfalls
 import witness
 from owners import WARNING, rank
-from rundir import SCENARIOS, Run
+from rundir import SCENARIOS, UNREADABLE, Run, reason
 from verdicts import deaths
 
 ATTRIBUTION_PERCENT = 5.0
@@ -186,11 +187,13 @@ def unknown_words(run):
 
 
 def judge(run):
-    if run.kind not in JUDGED:  # access, harmless: a script of their own judges them
-        return [Judgement("run", not run.meta.get("error"), "it ran", run.meta.get("error") or "")]
     strange = unknown_words(run)
     if strange:
         return [Judgement("run", False, "the scenario can be judged", "\n".join(strange))]
+    if run.kind not in JUDGED:  # access, harmless: a script of their own judges them
+        passed, failed = scripts.tap_of(run.path)
+        return [Judgement("run", not run.meta.get("error") and run.meta.get("end") == "exit", "it ran", f"{run.meta.get('error')}"),
+                Judgement("script", passed and not failed, "its script judged, and all was so", "\n".join(failed) or "no line of it is there")]
     death = [Judgement("death", good, text, note) for good, text, note in deaths(run)]
     return (judge_run(run) + judge_expects(run) + judge_named(run) + judge_silence(run) + death + judge_books(run)
             + judge_agent(run))
@@ -199,16 +202,16 @@ def judge(run):
 def main(arguments):
     scenarios, bad = SCENARIOS, 0
     if arguments[:1] == ["--scenarios"]:
-        scenarios, arguments = arguments[1], arguments[2:]
-    if not arguments:
+        scenarios, arguments = "".join(arguments[1:2]), arguments[2:]
+    if not arguments or any(one.startswith("-") for one in arguments):
         print(__doc__, file=sys.stderr)
         return 2
     for path in arguments:
         try:
             run = Run(path, scenarios)
             results = judge(run)
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            print(f"not ok - {path}: it can be read\n#   {type(error).__name__}: {error}")
+        except UNREADABLE as error:
+            print(f"not ok - {path}: it can be judged: {reason(error)}")
             bad = 1
             continue
         for one in results:

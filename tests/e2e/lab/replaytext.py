@@ -63,6 +63,10 @@ def short(replay):
     """(profile, figure, reached, needed) of what falls short; the figure has owner and pace in it."""
     if not replay:
         return
+    if not replay["pod_days"]:
+        yield None, "false warnings", "no pod-days were run", "at most 1 in 100 pod-days"
+    if not replay.get("leaks"):
+        yield None, "lead", "no leaks were run", "one of each owner and pace"
     if replay["per_100_pod_days"] > FALSE_PER_100_POD_DAYS:
         yield None, "false warnings", f"{replay['per_100_pod_days']:.2f}", "at most 1 in 100 pod-days"
     for leak in sorted(replay.get("leaks", []), key=order):

@@ -18,12 +18,17 @@ import os
 import tomllib
 from datetime import datetime
 
+import keys
 import promtext
 import shortfalls
 from owners import rank
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCENARIOS = os.path.join(HERE, "scenarios")
+# What reading a directory raises that is not what a run leaves.
+UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError)
+RECORDED = ("cgroup.jsonl", "metrics.prom", "findings.jsonl")  # closed before run.json is written
+ANSWERED = ("findings.json", "postmortems.json", "samples.json")
 
 
 def of_date(text):
@@ -54,6 +59,17 @@ def load(path):
         return None
 
 
+def answer(path):
+    """None: it is not there. What is there and no JSON was cut off, and holds less than was said: ValueError."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return json.load(file)
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise ValueError(f"{os.path.basename(path)} is no whole JSON: {error}") from error
+
+
 def items(answer, key="items"):
     """The rows of a list of the API, of several pages of one, or of several pods."""
     if answer is None:
@@ -64,6 +80,14 @@ def items(answer, key="items"):
         return [item for value in answer.values() if isinstance(value, (dict, list)) for item in items(value, key)]
     nested = [item for item in answer if isinstance(item, dict) and key in item]
     return [item for page in nested for item in page[key]] if nested else answer
+
+
+def rows_of(path, key="items"):
+    """The rows of an answer that was kept; TypeError: it has others than the API's."""
+    rows = items(answer(path), key)
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise TypeError(f"{os.path.basename(path)} has no rows")
+    return rows
 
 
 class Sight:
@@ -78,19 +102,18 @@ class Run:
     def __init__(self, path, scenarios=SCENARIOS):
         self.shortfalls = shortfalls.read(scenarios)
         self.path = path.rstrip("/")
-        self.meta = load(self.file("run.json"))
-        if not isinstance(self.meta, dict):
-            raise ValueError(f"{self.path}: no run.json")
+        self.meta = self.read_meta()
         self.name, self.profile = self.meta["scenario"], self.meta["profile"]
         self.scenario = self.read_scenario(scenarios)
+        self.ask_whether_whole()
         self.kind = self.scenario["kind"]
         self.truth = self.scenario.get("truth", {})
         self.rows = sorted(lines(self.file("cgroup.jsonl")), key=lambda row: row["at_ms"])
         self.truths = sorted(({"at_ms": line.get("wall_ms"), **line} for line in lines(self.file("truth.jsonl"))),
                              key=lambda line: line["at_ms"])
         self.pages = self.read_pages()
-        self.points = sorted(items(load(self.file("samples.json")), "points"), key=at_of)
-        self.postmortems = items(load(self.file("postmortem.json"))) or items(load(self.file("postmortems.json")))
+        self.points = sorted(rows_of(self.file("samples.json"), "points"), key=at_of)
+        self.postmortems = rows_of(self.file("postmortem.json")) or rows_of(self.file("postmortems.json"))
         self.printed = [line for line in lines(self.file("agent.out")) if line.get("event") == "postmortem"]
         self.log = lines(self.file("agent.log"))
         self.sights = self.read_sights()
@@ -101,11 +124,46 @@ class Run:
     def __str__(self):
         return f"{self.name} {self.profile}"
 
+    def read_meta(self):
+        """run.json is the last that a guest writes."""
+        meta = answer(self.file("run.json"))
+        if meta is None:
+            raise ValueError("no run.json: it did not come to its end, or is no run")
+        if not isinstance(meta, dict) or not all(isinstance(meta.get(key), str) for key in ("scenario", "profile")):
+            raise ValueError("run.json does not say which scenario and profile it is of")
+        folder, said = os.path.basename(os.path.abspath(self.path)), f"{meta['scenario']}.{meta['profile']}"
+        if profile_of(folder) and folder != said:
+            raise ValueError(f"its run.json is that of {said}")
+        return meta
+
+    def ask_whether_whole(self):
+        """What a run that came to its end must have left: without it silence would be silence of what is gone."""
+        if self.kind_is_scripted():
+            return
+        missing = [name for name in ANSWERED if not os.path.exists(self.file(name))]
+        if missing and self.meta.get("end") != "failed":
+            raise ValueError(f"no {', '.join(missing)}")
+        for name in RECORDED:
+            try:
+                with open(self.file(name), "rb") as file:
+                    if file.seek(0, os.SEEK_END) and file.seek(-1, os.SEEK_END) and file.read(1) != b"\n":
+                        raise ValueError(f"{name} is cut off")
+            except FileNotFoundError:
+                continue
+
+    def kind_is_scripted(self):
+        return self.scenario.get("kind") in keys.SCRIPTED
+
     def read_scenario(self, scenarios):
         own = self.file("scenario.toml")
         path = own if os.path.exists(own) else os.path.join(scenarios, self.name, "scenario.toml")
-        with open(path, "rb") as file:
-            return tomllib.load(file)
+        try:
+            with open(path, "rb") as file:
+                return tomllib.load(file)
+        except FileNotFoundError as error:
+            raise ValueError(f"there is no scenario {self.name!r}") from error
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from error
 
     def read_pages(self):
         try:
@@ -149,7 +207,7 @@ class Run:
         for poll in lines(self.file("findings.jsonl")):
             for item in poll.get("items", []):
                 see(found.setdefault(item["id"], []), item, item.get("updated_ms") or poll["at_ms"])
-        for item in items(load(self.file("findings.json"))):
+        for item in rows_of(self.file("findings.json")):
             if item["id"] not in found:
                 found[item["id"]] = self.reconstruct(item)
             elif item["state"] == "cleared":
@@ -207,7 +265,30 @@ def see(sights, item, at_ms):
     step(sights, Sight(item, at_ms, item["severity"]))
 
 
+def profile_of(folder):
+    """Of a folder's name NAME.PROFILE; None: it is not one of a run."""
+    return next((profile for profile in keys.PROFILES if folder.endswith(f".{profile}")), None)
+
+
+def reason(error):
+    """Why a directory cannot be read, in one line."""
+    text = " ".join(str(error).split())
+    return text if isinstance(error, (ValueError, OSError)) else f"not what a run leaves ({type(error).__name__}: {text})"
+
+
+def all_of(out, scenarios=SCENARIOS):
+    """(all runs of OUT, in a stable order; [(scenario, profile, why)] of those that cannot be read)."""
+    found, lost = [], []
+    for name in sorted(os.listdir(out)):
+        where, profile = os.path.join(out, name), profile_of(name)
+        if not os.path.isdir(where) or not (profile or os.path.exists(os.path.join(where, "run.json"))):
+            continue
+        try:
+            found.append(Run(where, scenarios))
+        except UNREADABLE as error:
+            lost.append((name.removesuffix(f".{profile}"), profile, reason(error)))
+    return sorted(found, key=lambda run: (run.name, run.profile)), lost
+
+
 def runs(out, scenarios=SCENARIOS):
-    """All runs of OUT, in a stable order."""
-    names = sorted(name for name in os.listdir(out) if os.path.exists(os.path.join(out, name, "run.json")))
-    return sorted((Run(os.path.join(out, name), scenarios) for name in names), key=lambda run: (run.name, run.profile))
+    return all_of(out, scenarios)[0]

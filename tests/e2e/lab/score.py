@@ -7,7 +7,8 @@ The score of all runs of OUT, as a page (docs/foresight.md; without --page on st
 
 What falls short must have its reason in scenarios/shortfalls.toml ([[shortfall]]: scenario, or "all" for a total; profile,
 if it is of one alone; figure; reason). One without a reason stands in the score as such, is told on standard error, and
-the status is 1.
+the status is 1. So is it for a run that was interrupted, and for an entry that names what there is not; one that explains nothing
+any more is noted. 2: usage, no run at all, or a file that cannot be read.
 """
 import argparse
 import json
@@ -22,6 +23,7 @@ import marks
 import peers
 import replaytext
 import rundir
+import scenario
 import scoretext
 import scripts
 import shortfalls
@@ -30,6 +32,9 @@ FORECAST_WITHIN = 0.25
 FORECAST_SHARE = 0.8
 MEDIAN_TIMES = 3.0
 PROFILES = ("as-found", "instrumented")
+# By which shortfalls.toml may name what falls short: of a run, of all, of the replay by its first words.
+FIGURES = {"": ("run", "expect", "named", "silence", "attribution", "residual", "identity", "death", "agent", "lead", "precision", "script"),
+           "all": ("forecast", "median-lead", "false-alarms"), "replay": ("false warnings", "forecast of ", "named ", "lead")}
 
 
 def rounded(value, digits=2):
@@ -192,10 +197,63 @@ def short_in_all(score):
     return out + [short("replay", *one) for one in replaytext.short(score["replay"])]
 
 
+def short_of_lost(lost):
+    """Runs that were interrupted, or are not there whole: nothing was proved by them, and no reason makes up for it."""
+    return [{**short(scenario, profile, "run", why, "a run that can be judged"), "reason": None} for scenario, profile, why in lost]
+
+
+def measurable(everything):
+    """(the runs that are judged; [(scenario, profile, why)] of those that are, and cannot be)"""
+    good, broken = [], []
+    for run in everything:
+        if run.kind in judge.JUDGED:
+            try:
+                judge.judge(run)
+                good.append(run)
+            except rundir.UNREADABLE as error:
+                broken.append((run.name, run.profile, rundir.reason(error)))
+    return good, broken
+
+
+def lost_scripts(runs):
+    """Of scenarios with a script of their own: those that were interrupted, or said nothing. What they say is not so is in scripts.short."""
+    for run in runs:
+        if run.kind not in judge.JUDGED and not scripts.tap_of(run.path)[1]:
+            wrong = next((one for one in judge.judge(run) if not one.good), None)
+            if wrong:
+                yield run.name, run.profile, f"{wrong.text}: {wrong.note.splitlines()[0]}"
+
+
+def check_shortfalls(score, scenarios, known):
+    """Says what is wrong with shortfalls.toml, and what of it is not wanted any more; whether it is right."""
+    wrong = shortfalls.strange(known, {*scenario.names(scenarios), *(run["scenario"] for run in score["runs"]), *(one["name"] for one in score["scripts"])}, FIGURES)
+    for text in wrong:
+        print(f"shortfalls.toml: {text}", file=sys.stderr)
+    seen = [(run["scenario"], run["profile"]) for run in score["runs"]]
+    ran = {name for name, _ in seen} | {one["name"].rpartition(".")[0] for one in score["scripts"]}
+    seen += [("all", None)] if ran >= set(scenario.names(scenarios)) else []
+    seen += [("replay", profile) for profile in PROFILES] if score["replay"] else []
+    for one in [] if wrong else shortfalls.idle(known, score["shortfalls"], seen):
+        print(f"note: {one['scenario']} {one.get('profile', '')} {one['figure']} falls short no longer: take it out of shortfalls.toml", file=sys.stderr)
+    return not wrong
+
+
+def read_replay(path):
+    """None: it was not run. One that is not whole, as an interrupted one leaves it, is no score: ValueError."""
+    replay = rundir.answer(path) if path else None
+    if replay is not None:
+        try:
+            list(replaytext.short(replay))
+            replaytext.section(replay)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"{path} is not what the replay writes ({type(error).__name__}: {error})") from error
+    return replay
+
+
 def explain(found, known):
     for one in found:
         why = shortfalls.of(known, one["scenario"], one["profile"], one["figure"])
-        one["reason"] = " ".join(why["reason"].split()) if why else None
+        one["reason"] = " ".join(str(why.get("reason", "")).split()) or None if why else None
 
 
 def score_of(runs, scenarios, replay, own=(), evaluate=peers.evaluate):
@@ -221,11 +279,20 @@ def main():
     parser.add_argument("--page")
     parser.add_argument("out")
     options = parser.parse_args()
-    runs = [run for run in rundir.runs(options.out, options.scenarios) if run.kind in judge.JUDGED]
+    try:
+        everything, lost = rundir.all_of(options.out, options.scenarios)
+        replay, known = read_replay(options.replay), shortfalls.read(options.scenarios)
+    except (OSError, ValueError) as error:
+        print(f"score: {rundir.reason(error)}", file=sys.stderr)
+        return 2
+    runs, broken = measurable(everything)
+    lost += broken
     if not runs:
         print(f"{options.out}: no run", file=sys.stderr)
         return 2
-    score = score_of(runs, options.scenarios, rundir.load(options.replay) if options.replay else None, scripts.of(options.out))
+    lost += lost_scripts(everything)
+    score = score_of(runs, options.scenarios, replay, scripts.of(options.out))
+    score["shortfalls"] += short_of_lost(lost)
     with open(os.path.join(options.out, "score.json"), "w", encoding="utf-8") as file:
         json.dump(score, file, indent=1, sort_keys=True)
         file.write("\n")
@@ -236,7 +303,8 @@ def main():
         sys.stdout.write(scoretext.page(score))
     for one in unexplained(score):
         print(f"falls short without a reason: {one}", file=sys.stderr)
-    return 1 if unexplained(score) else 0
+    right = check_shortfalls(score, options.scenarios, known)
+    return 1 if unexplained(score) or not right else 0
 
 
 if __name__ == "__main__":

@@ -10,18 +10,22 @@ from marks import NONE, bold, table
 from rundir import load
 
 
+def tap_of(where):
+    """(how many passed, the texts of those that failed)"""
+    try:
+        with open(os.path.join(where, "tap"), encoding="utf-8", errors="replace") as file:
+            tap = file.read().splitlines()
+    except FileNotFoundError:
+        tap = []
+    return sum(line.startswith("ok ") for line in tap), [line.removeprefix("not ok ").lstrip("- ") for line in tap if line.startswith("not ok ")]
+
+
 def of(out):
     """[{name, passed, failed: [texts], figures}] in a stable order."""
     found = []
     for where in sorted({os.path.dirname(path) for name in ("tap", "harmless.json") for path in glob.glob(os.path.join(out, "*", name))}):
-        try:
-            with open(os.path.join(where, "tap"), encoding="utf-8", errors="replace") as file:
-                tap = file.read().splitlines()
-        except FileNotFoundError:
-            tap = []
-        found.append({"name": os.path.basename(where), "passed": sum(line.startswith("ok ") for line in tap),
-                      "failed": [line.removeprefix("not ok ").lstrip("- ") for line in tap if line.startswith("not ok ")],
-                      "figures": load(os.path.join(where, "harmless.json"))})
+        passed, failed = tap_of(where)
+        found.append({"name": os.path.basename(where), "passed": passed, "failed": failed, "figures": load(os.path.join(where, "harmless.json"))})
     return found
 
 
