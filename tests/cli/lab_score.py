@@ -286,7 +286,7 @@ def entries_of_shortfalls():
         status, _, said, _ = late(**change)
         ok(status in (1, 2) and "shortfalls.toml: " in said and "entry 1 " in said and wanted in said and "Traceback" not in said, f"refused: an entry with {change}", said)
     status, _, said, _ = called(good_runs(), reasons=explained("leak", "lead", "instrumented") + explained("rest", "silence"))
-    ok(status == 0 and said.count("note: ") == 2 and "leak instrumented lead falls short no longer" in said, "what falls short no longer is noted", said)
+    ok(status == 0 and said.count("note: ") == 2 and "leak instrumented lead did not fall short" in said, "what falls short no longer is noted", said)
     status, _, said, _ = called(good_runs(), reasons="[[shortfall]\n")
     ok(status == 2 and "shortfalls.toml: " in said and said.count("\n") == 1, "refused: shortfalls.toml that is no TOML", said)
 

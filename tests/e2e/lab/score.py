@@ -234,7 +234,7 @@ def check_shortfalls(score, scenarios, known):
     seen += [("all", None)] if ran >= set(scenario.names(scenarios)) else []
     seen += [("replay", profile) for profile in PROFILES] if score["replay"] else []
     for one in [] if wrong else shortfalls.idle(known, score["shortfalls"], seen):
-        print(f"note: {one['scenario']} {one.get('profile', '')} {one['figure']} falls short no longer: take it out of shortfalls.toml", file=sys.stderr)
+        print(f"note: {one['scenario']} {one.get('profile', '')} {one['figure']} did not fall short: is its entry in shortfalls.toml still wanted?", file=sys.stderr)
     return not wrong
 
 
