@@ -49,7 +49,7 @@ static void size_by(const struct resize_reading *reading)
 		readings[i].restored = true;
 	}
 	if (reading->kind == ENGINE_KAFKA_STREAMS) {
-		if (streams_size_run(readings, names, 3, 2, &size, &err) == 0)
+		if (streams_size_run(readings, names, 3, 2, 7, &size, &err) == 0)
 			check_streams(&size);
 	} else if (resize_run(readings, names, 3, &resize, &err) == 0) {
 		check_flink(&resize);
