@@ -320,9 +320,9 @@ int plan_resize(const struct plan_options *options, int *ret_status, struct err 
 	int rc = options->of_collector ? plan_collector(options, &source, err) : read_files(options, &source, err);
 	if (rc < 0)
 		return rc;
-	if (options->partitions && source.readings[0].kind != ENGINE_KAFKA_STREAMS)
-		return err_set(err, ERR_USAGE, "--partitions is of Kafka Streams, and these are of a %s",
-			       engine_names[source.readings[0].kind]);
+	if ((options->partitions || options->instances) && source.readings[0].kind != ENGINE_KAFKA_STREAMS)
+		return err_set(err, ERR_USAGE, "--%s is of Kafka Streams, and these are of a %s",
+			       options->partitions ? "partitions" : "instances", engine_names[source.readings[0].kind]);
 	struct paint paint = paint_start(&out, options->colored, command_columns());
 	js_out_start(&js, &out, 2);
 	if (options->json) {

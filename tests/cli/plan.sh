@@ -173,6 +173,7 @@ from_report "the same of Flink" 2 "--limit: '9999999999g' is more than 64 bits h
 from_report "a heap of nothing" 2 "--heap: '0' is no size of a heap" --streams --stores 1 --partitions 4 --heap 0
 from_report "no partitions" 2 "'0' is out of range: 1 to 100000" --streams --stores 1 --partitions 0
 from_report "partitions of Flink" 2 '--partitions is of Kafka Streams' --from-report "$TMPDIR/report-1.json" --partitions 4 --instances 2
+from_report "instances of Flink" 2 '--instances is of Kafka Streams' --from-report "$TMPDIR/report-1.json" --instances 2
 # Where the parts of direct memory are from: the command line, Flink's metrics alone, the sum alone.
 parts()
 {
