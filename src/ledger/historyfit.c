@@ -36,32 +36,29 @@ static double slots_slope(const struct history *history, size_t back, size_t n)
 	return ns > 0 ? grown / ns * 1e9 : 0;
 }
 
-/* Median of what the `n` slots from `back` on held, with `slope` added from each to `last`. */
+/* What the slot held, with `slope` added until the last one: growth taken out. */
+static double slot_level(const struct history *history, size_t ago, double slope)
+{
+	size_t at = history_slot(history, ago);
+	struct mono last = history->slot_at[history_slot(history, 0)];
+	return (double)history->slot[at] + slope * ((double)(last.ns - history->slot_at[at].ns) / 1e9);
+}
+
+/* Median of the `n` slots from `back` on; leaves their levels in `space`. */
 static double slots_usual(const struct history *history, size_t back, size_t n, double slope, struct trend_space *space)
 {
-	struct mono last = history->slot_at[history_slot(history, 0)];
-	for (size_t i = 0; i < n; i++) {
-		size_t at = history_slot(history, back + i);
-		double ago = (double)(last.ns - history->slot_at[at].ns) / 1e9;
-		space->slopes[i] = (double)history->slot[at] + slope * ago;
-	}
+	for (size_t i = 0; i < n; i++)
+		space->slopes[i] = slot_level(history, back + i, slope);
 	return trend_select(space->slopes, n, n / 2);
 }
 
-/* The slot of the highest of `n`, as slots_usual() sees them. */
+/* The highest of them: how many slots ago. */
 static size_t slots_peak(const struct history *history, size_t back, size_t n, double slope)
 {
-	struct mono last = history->slot_at[history_slot(history, 0)];
-	double most = -1;
 	size_t peak = back;
-	for (size_t i = 0; i < n; i++) {
-		size_t at = history_slot(history, back + i);
-		double level = (double)history->slot[at] + slope * (double)(last.ns - history->slot_at[at].ns) / 1e9;
-		if (level <= most)
-			continue;
-		most = level;
-		peak = back + i;
-	}
+	for (size_t i = 1; i < n; i++)
+		if (slot_level(history, back + i, slope) > slot_level(history, peak, slope))
+			peak = back + i;
 	return peak;
 }
 
