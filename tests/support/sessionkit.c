@@ -176,3 +176,23 @@ const char *rig_said(struct session *session)
 	str_copy(text, sizeof text, buf_str(&line));
 	return text;
 }
+
+static bool take_postmortem(void *context, const struct store_postmortem_row *row)
+{
+	struct rig_postmortem *found = context;
+	found->n++;
+	found->row = *row;
+	str_copy(found->text, sizeof found->text, row->text);
+	return true;
+}
+
+struct rig_postmortem *rig_postmortem(struct rig *rig)
+{
+	static struct rig_postmortem found;
+	const struct store_filter filter = { .with_text = true };
+	struct err err = { 0 };
+	found = (struct rig_postmortem){ 0 };
+	if (store_each_postmortem(rig->store, &filter, take_postmortem, &found, &err) < 0)
+		fail_msg("%s", err.message);
+	return &found;
+}

@@ -49,4 +49,12 @@ struct session *rig_agent(struct rig *rig, const char *id, unsigned epoch);
  */
 const char *rig_said(struct session *session);
 
+/* All post-mortems that are stored: how many, and the last that is told of, with its text. Valid until the next call. */
+struct rig_postmortem {
+	unsigned n;
+	struct store_postmortem_row row;
+	char text[WIRE_FRAME_MAX];
+};
+struct rig_postmortem *rig_postmortem(struct rig *rig);
+
 #endif

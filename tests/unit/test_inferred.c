@@ -11,32 +11,6 @@
 
 #include "support/sessionkit.h"
 
-struct found {
-	unsigned n;
-	struct store_postmortem_row row;
-	char text[WIRE_FRAME_MAX];
-};
-
-static bool take(void *context, const struct store_postmortem_row *row)
-{
-	struct found *found = context;
-	found->n++;
-	found->row = *row;
-	str_copy(found->text, sizeof found->text, row->text);
-	return true;
-}
-
-static struct found *find(struct rig *rig)
-{
-	static struct found found;
-	const struct store_filter filter = { .with_text = true };
-	struct err err = { 0 };
-	found = (struct found){ 0 };
-	if (store_each_postmortem(rig->store, &filter, take, &found, &err) < 0)
-		fail_msg("%s", err.message);
-	return &found;
-}
-
 static uint64_t inferred(const struct rig *rig)
 {
 	struct ingest_counts counts;
@@ -122,9 +96,9 @@ static void what_makes_one(void **state)
 		rig_pass(&rig, 20);
 		session_closed(session, 0);
 		rig_pass(&rig, INFER_AFTER_MS - 1);
-		assert_int_equal(find(&rig)->n, 0); /* its own may still come */
+		assert_int_equal(rig_postmortem(&rig)->n, 0); /* its own may still come */
 		rig_pass(&rig, 1);
-		const struct found *found = find(&rig);
+		const struct rig_postmortem *found = rig_postmortem(&rig);
 		if (found->n != cases[i].written)
 			fail_msg("case %zu: %u post-mortems", i, found->n);
 		assert_int_equal(inferred(&rig), cases[i].written);
@@ -135,7 +109,7 @@ static void what_makes_one(void **state)
 			assert_int_equal(found->row.pid, 1);
 		}
 		rig_pass(&rig, 2 * INFER_AFTER_MS);
-		assert_int_equal(find(&rig)->n, cases[i].written); /* once */
+		assert_int_equal(rig_postmortem(&rig)->n, cases[i].written); /* once */
 		rig_done(&rig);
 	}
 }
@@ -150,7 +124,7 @@ static void what_stands_in_it(void **state)
 	}
 	session_closed(session, 0);
 	rig_pass(rig, INFER_AFTER_MS);
-	const struct found *found = find(rig);
+	const struct rig_postmortem *found = rig_postmortem(rig);
 	assert_int_equal(found->n, 1);
 	for (const char *const *part =
 		     (const char *const[]){ "\"inferred\":true", "\"limit_bytes\":8589934592", "\"owners\":{",
@@ -176,7 +150,7 @@ static void who_grew(void **state)
 	rig_pass(rig, 20);
 	session_closed(session, 0);
 	rig_pass(rig, INFER_AFTER_MS);
-	const struct found *found = find(rig);
+	const struct rig_postmortem *found = rig_postmortem(rig);
 	assert_int_equal(found->n, 1);
 	assert_int_equal(found->row.owner, OWNER_NATIVE_OTHER);
 	if (!strstr(found->row.title, "; native-other had grown by 154.0 MiB"))
@@ -196,7 +170,7 @@ static void not_since_another_process(void **state)
 	rig_pass(rig, 20);
 	session_closed(session, 0);
 	rig_pass(rig, INFER_AFTER_MS);
-	assert_int_equal(find(rig)->row.owner, OWNER_DIRECT_BUFFERS); /* what was foreseen */
+	assert_int_equal(rig_postmortem(rig)->row.owner, OWNER_DIRECT_BUFFERS); /* what was foreseen */
 }
 
 static void not_after_bye(void **state)
@@ -208,7 +182,7 @@ static void not_after_bye(void **state)
 	rig_pass(rig, 20);
 	session_closed(session, 1000);
 	rig_pass(rig, 2 * INFER_AFTER_MS);
-	assert_int_equal(find(rig)->n, 0);
+	assert_int_equal(rig_postmortem(rig)->n, 0);
 }
 
 static void not_when_the_collector_stops(void **state)
@@ -219,7 +193,7 @@ static void not_when_the_collector_stops(void **state)
 	ingest_stop(rig->ingest);
 	session_closed(session, WIRE_CLOSE_GOING_AWAY);
 	rig_pass(rig, 2 * INFER_AFTER_MS);
-	assert_int_equal(find(rig)->n, 0);
+	assert_int_equal(rig_postmortem(rig)->n, 0);
 }
 
 static void not_when_the_agent_wrote_one(void **state)
@@ -231,8 +205,8 @@ static void not_when_the_agent_wrote_one(void **state)
 	rig_pass(rig, 20);
 	session_closed(session, 0);
 	rig_pass(rig, 2 * INFER_AFTER_MS);
-	assert_int_equal(find(rig)->n, 1);
-	assert_false(find(rig)->row.inferred);
+	assert_int_equal(rig_postmortem(rig)->n, 1);
+	assert_false(rig_postmortem(rig)->row.inferred);
 }
 
 static void not_when_it_comes_from_the_spool(void **state)
@@ -246,8 +220,8 @@ static void not_when_it_comes_from_the_spool(void **state)
 	rig_hello(rig, session, 1, 2);
 	say_postmortem(session, 1, 2, 1);
 	rig_pass(rig, INFER_AFTER_MS);
-	assert_int_equal(find(rig)->n, 1);
-	assert_false(find(rig)->row.inferred);
+	assert_int_equal(rig_postmortem(rig)->n, 1);
+	assert_false(rig_postmortem(rig)->row.inferred);
 }
 
 static void not_when_the_process_lives(void **state)
@@ -260,7 +234,7 @@ static void not_when_the_process_lives(void **state)
 	session = rig_agent(rig, "a", 1);
 	say(session, 1, 2, CALM);
 	rig_pass(rig, INFER_AFTER_MS);
-	assert_int_equal(find(rig)->n, 0);
+	assert_int_equal(rig_postmortem(rig)->n, 0);
 }
 
 static void though_its_spool_has_more_of_it(void **state)
@@ -275,8 +249,8 @@ static void though_its_spool_has_more_of_it(void **state)
 	say(session, 1, 2, URGENT); /* it had not been sent before the end */
 	say(session, 2, 1, NO_TARGET);
 	rig_pass(rig, INFER_AFTER_MS);
-	assert_int_equal(find(rig)->n, 1);
-	assert_true(find(rig)->row.inferred);
+	assert_int_equal(rig_postmortem(rig)->n, 1);
+	assert_true(rig_postmortem(rig)->row.inferred);
 }
 
 static void though_another_process_lives(void **state)
@@ -289,8 +263,8 @@ static void though_another_process_lives(void **state)
 	session = rig_agent(rig, "a", 2); /* both were restarted: storekit gives epoch 2 other start ticks */
 	say(session, 2, 1, CALM);
 	rig_pass(rig, INFER_AFTER_MS);
-	assert_int_equal(find(rig)->n, 1);
-	assert_true(find(rig)->row.inferred);
+	assert_int_equal(rig_postmortem(rig)->n, 1);
+	assert_true(rig_postmortem(rig)->row.inferred);
 }
 
 static void not_by_a_newer_session(void **state)
@@ -301,11 +275,11 @@ static void not_by_a_newer_session(void **state)
 	newer = rig_agent(rig, "a", 1);
 	session_closed(older, WIRE_CLOSE_REPLACED);
 	rig_pass(rig, 2 * INFER_AFTER_MS);
-	assert_int_equal(find(rig)->n, 0);
+	assert_int_equal(rig_postmortem(rig)->n, 0);
 	/* But the newer one takes over what is known of the target. */
 	session_closed(newer, 0);
 	rig_pass(rig, INFER_AFTER_MS);
-	assert_int_equal(find(rig)->n, 1);
+	assert_int_equal(rig_postmortem(rig)->n, 1);
 }
 
 static void an_old_kill_is_no_news(void **state)
@@ -318,7 +292,7 @@ static void an_old_kill_is_no_news(void **state)
 	say(session, 1, 3, OOM_KILL);
 	session_closed(session, 0);
 	rig_pass(rig, 2 * INFER_AFTER_MS);
-	assert_int_equal(find(rig)->n, 0);
+	assert_int_equal(rig_postmortem(rig)->n, 0);
 }
 
 /* An agent ends with this sample, perhaps with a bye; then the collector is away for a time. */
@@ -356,20 +330,20 @@ static void after_a_restart(void **state)
 		rig_init(&rig, NULL);
 		end_and_restart(&rig, cases[i].sign, cases[i].bye, cases[i].away_ms);
 		rig_pass(&rig, INFER_AFTER_MS - 1);
-		assert_int_equal(find(&rig)->n, 0);
+		assert_int_equal(rig_postmortem(&rig)->n, 0);
 		rig_pass(&rig, 1);
-		if (find(&rig)->n != cases[i].written)
-			fail_msg("case %zu: %u post-mortems", i, find(&rig)->n);
+		if (rig_postmortem(&rig)->n != cases[i].written)
+			fail_msg("case %zu: %u post-mortems", i, rig_postmortem(&rig)->n);
 		/* Not again, by this run or the next. */
 		rig_pass(&rig, INFER_AFTER_MS);
 		rig_restart(&rig);
 		rig_pass(&rig, INFER_AFTER_MS);
-		assert_int_equal(find(&rig)->n, cases[i].written);
+		assert_int_equal(rig_postmortem(&rig)->n, cases[i].written);
 		if (cases[i].written) {
-			assert_true(find(&rig)->row.inferred);
-			assert_int_equal(find(&rig)->row.pid, 0);
-			assert_non_null(strstr(find(&rig)->text, "\"owners\":{"));
-			assert_non_null(strstr(find(&rig)->text, "did not come back"));
+			assert_true(rig_postmortem(&rig)->row.inferred);
+			assert_int_equal(rig_postmortem(&rig)->row.pid, 0);
+			assert_non_null(strstr(rig_postmortem(&rig)->text, "\"owners\":{"));
+			assert_non_null(strstr(rig_postmortem(&rig)->text, "did not come back"));
 		}
 		rig_done(&rig);
 	}
@@ -383,7 +357,7 @@ static void not_after_a_restart_when_it_comes_back(void **state)
 	struct session *session = rig_agent(rig, "a", 1);
 	say(session, 1, 3, CALM);
 	rig_pass(rig, INFER_AFTER_MS);
-	assert_int_equal(find(rig)->n, 0);
+	assert_int_equal(rig_postmortem(rig)->n, 0);
 }
 
 /* Which process it was, only the agent's own says: it stands for the inferred one whichever comes first. */
@@ -392,17 +366,17 @@ static void its_own_stands_for_it(void **state)
 	struct rig *rig = *state;
 	end_and_restart(rig, NEAR, NULL, 1000);
 	rig_pass(rig, INFER_AFTER_MS);
-	assert_true(find(rig)->row.inferred);
+	assert_true(rig_postmortem(rig)->row.inferred);
 	struct session *session = rig_open(rig, "a");
 	rig_hello(rig, session, 1, 2);
 	say_postmortem(session, 1, 3, 1);
 	rig_pass(rig, 20);
-	assert_int_equal(find(rig)->n, 1);
-	assert_false(find(rig)->row.inferred);
+	assert_int_equal(rig_postmortem(rig)->n, 1);
+	assert_false(rig_postmortem(rig)->row.inferred);
 	session_closed(session, 0);
 	rig_restart(rig);
 	rig_pass(rig, INFER_AFTER_MS);
-	assert_int_equal(find(rig)->n, 1);
+	assert_int_equal(rig_postmortem(rig)->n, 1);
 }
 
 int main(void)

@@ -125,28 +125,9 @@ static void tell(struct kube *k, const struct pod_seen *pod)
 	kube_deaths_take(k->deaths, pod, k->rig.now, k->rig.wall);
 }
 
-struct found {
-	unsigned n;
-	struct store_postmortem_row row;
-	char text[WIRE_FRAME_MAX];
-};
-
-static bool take(void *context, const struct store_postmortem_row *row)
+static struct rig_postmortem *find(struct kube *k)
 {
-	struct found *found = context;
-	found->n++;
-	found->row = *row;
-	str_copy(found->text, sizeof found->text, row->text);
-	return true;
-}
-
-static struct found *find(struct kube *k)
-{
-	static struct found found;
-	const struct store_filter filter = { .with_text = true };
-	found = (struct found){ 0 };
-	OK(store_each_postmortem(k->rig.store, &filter, take, &found, err));
-	return &found;
+	return rig_postmortem(&k->rig);
 }
 
 static struct kube_deaths_counts counts(const struct kube *k)
@@ -171,7 +152,7 @@ static void an_agent_that_died_too(void **state)
 	pass(k, KUBE_ALONE_AFTER_MS - 10000);
 	assert_int_equal(find(k)->n, 0); /* its own may still come */
 	pass(k, 10000);
-	const struct found *found = find(k);
+	const struct rig_postmortem *found = find(k);
 	assert_int_equal(found->n, 1);
 	assert_true(found->row.inferred && found->row.told);
 	assert_int_equal(found->row.cause, DEATH_CONTAINER_LIMIT);
@@ -257,7 +238,7 @@ static void what_makes_one(void **state)
 		}
 		tell(k, &pod);
 		pass(k, KUBE_ALONE_AFTER_MS + 5000);
-		const struct found *found = find(k);
+		const struct rig_postmortem *found = find(k);
 		if (found->n != cases[i].written || (found->n && found->row.cause != cases[i].cause))
 			fail_msg("case %zu: %u, %s", i, found->n, death_cause_names[found->row.cause]);
 		if (how & UNSEEN && strstr(found->text, "floor_bytes"))
@@ -286,7 +267,7 @@ static void one_that_was_inferred(void **state)
 		struct pod_seen pod = killed(k, "OOMKilled", 137);
 		tell(k, &pod);
 		pass(k, 2 * INFER_AFTER_MS + KUBE_ALONE_AFTER_MS);
-		const struct found *found = find(k);
+		const struct rig_postmortem *found = find(k);
 		assert_int_equal(found->n, 1);
 		assert_non_null(strstr(found->text, "the stream ended"));
 		assert_true(found->row.told);
@@ -333,7 +314,7 @@ static void its_own_takes_its_place(void **state)
 	pass(k, KUBE_ALONE_AFTER_MS + 5000);
 	assert_true(find(k)->row.inferred);
 	say_postmortem(k, session, 1, died);
-	const struct found *found = find(k);
+	const struct rig_postmortem *found = find(k);
 	assert_int_equal(found->n, 1);
 	assert_false(found->row.inferred);
 	pass(k, 10000);
