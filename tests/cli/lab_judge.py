@@ -12,21 +12,13 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "e2e", "lab")]
 import figures  # noqa: E402
 import judge  # noqa: E402
+import lab_tap  # noqa: E402
 import peers  # noqa: E402
 from lab_runs import LIMIT, MIB, PID, T0, Made, first_body  # noqa: E402
+from lab_tap import ok  # noqa: E402
 from rundir import Run  # noqa: E402
 
 WORK = sys.argv[1]
-bad = 0
-
-
-def ok(good, name, note=""):
-    global bad
-    bad |= not good
-    print(("ok - " if good else "not ok - ") + name, flush=True)
-    if not good:
-        for line in str(note).splitlines()[:20]:
-            print("#   " + line)
 
 
 def read(made):
@@ -418,4 +410,4 @@ def usage():
 for test in (directories_that_are_no_runs, scripts_that_were_interrupted, usage, judgements_of_a_leak, judgements_over_time, judgements_of_silence, judgements_of_a_death, judgements_of_the_books,
              peers_by_prometheus, leads):
     test()
-sys.exit(bad)
+sys.exit(lab_tap.bad)

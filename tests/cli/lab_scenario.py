@@ -9,13 +9,14 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.join(HERE, "..", "..")
 LAB = os.path.join(TOP, "tests", "e2e", "lab")
-sys.path[:0] = [LAB]
+sys.path[:0] = [HERE, LAB]
 import keys  # noqa: E402
+import lab_tap  # noqa: E402
 import owners  # noqa: E402
 import scenario as scenarios  # noqa: E402
+from lab_tap import ok  # noqa: E402
 
 WORK = sys.argv[1]
-bad = 0
 
 GOOD = """
 title = "native memory leaks"
@@ -42,15 +43,6 @@ do = ["wait 5", "limit 192M"]
 cause = "container-limit"
 killed = "main"
 """
-
-
-def ok(good, name, note=""):
-    global bad
-    bad |= not good
-    print(("ok - " if good else "not ok - ") + name, flush=True)
-    if not good:
-        for line in str(note).splitlines()[:20]:
-            print("#   " + line)
 
 
 def read(text):
@@ -192,4 +184,4 @@ def long_or_not():
 
 for test in (keys_and_values, tables, what_happens, beside_the_rest, files, names_are_the_products, what_prove_is_asked_for, long_or_not):
     test()
-sys.exit(bad)
+sys.exit(lab_tap.bad)

@@ -9,25 +9,17 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 LAB = os.path.join(HERE, "..", "e2e", "lab")
 sys.path[:0] = [HERE, LAB]
+import lab_tap  # noqa: E402
 import peers  # noqa: E402
 import rundir  # noqa: E402
 import score as lab_score  # noqa: E402
 import scoretext  # noqa: E402
 import scripts  # noqa: E402
 from lab_runs import T0, Made  # noqa: E402
+from lab_tap import ok  # noqa: E402
 
 WORK = sys.argv[1]
-bad = 0
 said_by_peers = {}
-
-
-def ok(good, name, note=""):
-    global bad
-    bad |= not good
-    print(("ok - " if good else "not ok - ") + name, flush=True)
-    if not good:
-        for line in str(note).splitlines()[:40]:
-            print("#   " + line)
 
 
 def made(change=None, **options):
@@ -293,4 +285,4 @@ def entries_of_shortfalls():
 
 for test in (runs_that_are_not_whole, entries_of_shortfalls, a_good_score, what_falls_short, reasons_do_not_leak, a_replay, scripts_of_their_own):
     test()
-sys.exit(bad)
+sys.exit(lab_tap.bad)
